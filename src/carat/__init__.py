@@ -1,0 +1,23 @@
+"""carat: which entities of a flagged record do not belong together, and what would have made it normal."""
+
+from carat import data, datasets, detectors, metrics
+from carat._version import __version__
+from carat.data import Schema
+from carat.detectors import Threshold
+from carat.errors import CaratError, InputError
+from carat.model import Model, fit, load
+
+__all__ = [
+    "CaratError",
+    "InputError",
+    "Model",
+    "Schema",
+    "Threshold",
+    "__version__",
+    "data",
+    "datasets",
+    "detectors",
+    "fit",
+    "load",
+    "metrics",
+]

@@ -1,0 +1,100 @@
+"""`carat fit`: learn what is normal in a table."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from carat.cli.app import app, say
+from carat.cli.options import Data, Device, Force, Quiet
+from carat.errors import InputError
+from carat.model import fit as fit_model
+from carat.store import check_target
+from carat.training import terminal_progress
+
+
+@app.command()
+def fit(
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", metavar="MODEL", help="Folder to write.", show_default=False)],
+    config: Annotated[Path | None, typer.Option(metavar="carat.toml", help="Columns and their roles.")] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="The columns to model; default: every text column worth it.")
+    ] = None,
+    profile: Annotated[str, typer.Option(metavar="instant|fast|paper", help="A set of defaults.")] = "fast",
+    detector: Annotated[
+        str | None, typer.Option(metavar="mead|ape|counts", help="Default: the profile's.", show_default=False)
+    ] = None,
+    device: Device = "auto",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit that was interrupted.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn what is normal in a table, and write a model folder.
+
+    Example: [bold]carat fit shipments.csv --out model[/bold]
+    """
+    partial = _prepare(out, resume=resume, force=force)
+    if partial is None:
+        say(f"{out}: complete already, nothing to resume", quiet=quiet)
+        return
+    with terminal_progress(quiet=quiet) as progress:
+        model = fit_model(
+            data,
+            **_table_options(config, columns),
+            profile=profile,
+            detector=detector,
+            device=device,
+            seed=seed,
+            checkpoints=partial,
+            progress=progress,
+            notify=lambda line: say(line, quiet=quiet),
+        )
+    model.save(out, force=force)
+    shutil.rmtree(partial)
+    facts = model.training
+    say(
+        f"{out}: {facts['records'] + facts['held_out']:,} records, {len(model.vocabulary)} domains, "
+        f"{model.vocabulary.entities:,} entities, detector {model.detector.name}, {facts['seconds']:.1f} s",
+        quiet=quiet,
+    )
+
+
+def _prepare(out: Path, *, resume: bool, force: bool) -> Path | None:
+    """The folder for checkpoints, cleared as the options say; None where a resumed fit is complete already."""
+    partial = out.with_name(f"{out.name}.partial")
+    if resume and out.exists() and not partial.exists():
+        check_target(out, force=True)
+        return None
+    check_target(out, force=force or resume)
+    if partial.exists() and not resume:
+        if not force:
+            raise InputError(f"{partial}: an unfinished fit is there; go on with --resume, or start again with --force")
+        shutil.rmtree(partial)
+    return partial
+
+
+def _table_options(config: Path | None, columns: str | None) -> dict[str, Any]:
+    """What the configuration file says of the table; `--columns` wins over its domains."""
+    options: dict[str, Any] = {}
+    if config is not None:
+        from carat.config import read_config  # noqa: PLC0415 - pydantic is needed for a configuration file alone
+
+        table = read_config(config).table
+        options = {
+            "domains": table.domains,
+            "numeric": table.numeric or None,
+            "id": table.id,
+            "time": table.time,
+            "metapaths": table.metapaths,
+            "min_count": table.min_count,
+        }
+        if table.threshold is not None:
+            options["threshold"] = table.threshold
+    if columns is not None:
+        options["domains"] = [name.strip() for name in columns.split(",") if name.strip()]
+    return options

@@ -1,0 +1,77 @@
+"""`carat inspect`: what a model was trained on, its sizes and checksums."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from carat.cli.app import app
+from carat.cli.options import ModelFolder
+from carat.store import Contents, read_folder
+
+
+@app.command()
+def inspect(
+    model: ModelFolder,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Show what a model was trained on; every file is verified on the way."""
+    contents = read_folder(model)
+    facts = {**contents.facts, "domains": _domains(contents), "files": contents.files}
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False, indent=1))
+        return
+    _print(model, facts)
+
+
+def _domains(contents: Contents) -> dict[str, dict[str, Any]]:
+    numeric = contents.facts["schema"]["numeric"]
+    return {
+        name: {
+            "entities": len(part["entities"]),
+            "most_frequent": part["entities"][:3],
+            **({"bins": numeric[name]} if name in numeric else {}),
+        }
+        for name, part in contents.documents["vocabulary"].items()
+    }
+
+
+def _print(path: Path, facts: dict[str, Any]) -> None:
+    console = Console()
+    training, detector, threshold = facts["training"], facts["detector"], facts["threshold"]
+    where = (
+        f"the lowest {100 * threshold['quantile']:g} % of normal records"
+        if threshold["quantile"] is not None
+        else f"score {threshold['value']:g}"
+    )
+    lines = {
+        "model": f"{path} (carat {facts['carat']})",
+        "trained on": f"{training['source']}: {training['records']:,} records and {training['held_out']:,} held out",
+        "detector": detector.get("name") or f"{detector['outside']} (from outside, not stored)",
+        "anomalous": f"below {where}",
+        "fit": f"profile {training['profile']}, seed {training['seed']}, {training['device']}, "
+        f"{training['seconds']:.1f} s",
+    }
+    if training["left_out"]:
+        lines["left out"] = ", ".join(f"{name} ({reason})" for name, reason in training["left_out"].items())
+    for role in ("id", "time"):
+        if facts["schema"][role]:
+            lines[role] = facts["schema"][role]
+    paths = facts["schema"]["metapaths"]
+    lines["metapaths"] = "; ".join(" – ".join(path) for path in paths) if paths else "none given"
+    summary = RichTable.grid(padding=(0, 2))
+    for name, text in lines.items():
+        summary.add_row(f"[bold]{name}", text)
+    domains = RichTable("domain", "entities", "most frequent", title="Domains", title_justify="left")
+    for name, part in facts["domains"].items():
+        domains.add_row(name, f"{part['entities']:,}", ", ".join(part["most_frequent"]))
+    files = RichTable("file", "bytes", "sha256", title="Files, all verified", title_justify="left")
+    for name, entry in facts["files"].items():
+        files.add_row(name, f"{entry['bytes']:,}", entry["sha256"][:16])
+    for table in (summary, domains, files):
+        console.print(table)

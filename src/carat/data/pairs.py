@@ -1,0 +1,86 @@
+"""How often entities of different domains occurred together: counted once, used everywhere.
+
+Only pairs that occurred are stored, in one sorted list of keys over all domain pairs. There is no matrix of
+cardinality × cardinality, so the size follows the records and not the vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from carat.data.vocabulary import FIRST, Vocabulary
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Co-occurrence counts over `records` records.
+
+    An entity is named by its row in the vocabulary's layout (`ids + offsets`); the key of a pair is
+    `low · total + high` with `low < high`, which also orders the pairs by their first entity.
+
+    Args:
+        keys: int64 [p], ascending.
+        counts: int32 [p], every one at least 1.
+        singles: int64 [total], how often each entity occurred.
+        records: how many records were counted.
+    """
+
+    keys: Tensor
+    counts: Tensor
+    singles: Tensor
+    records: int
+
+    @classmethod
+    def of(cls, ids: Tensor, vocabulary: Vocabulary) -> Pairs:
+        """Count ids [n, m]; missing and unseen entities do not count."""
+        total = vocabulary.total
+        rows = ids.to(torch.int64) + vocabulary.offsets
+        known = ids >= FIRST
+        keys, counts = [], []
+        for low in range(len(vocabulary)):
+            for high in range(low + 1, len(vocabulary)):
+                both = known[:, low] & known[:, high]
+                key, count = torch.unique(rows[both, low] * total + rows[both, high], sorted=True, return_counts=True)
+                keys.append(key)
+                counts.append(count.to(torch.int32))
+        all_keys, order = torch.cat(keys).sort()
+        singles = torch.bincount(rows[known], minlength=total)
+        return cls(all_keys, torch.cat(counts)[order], singles, len(ids))
+
+    @property
+    def total(self) -> int:
+        """Number of rows of the vocabulary's layout."""
+        return len(self.singles)
+
+    def count(self, left: Tensor, right: Tensor) -> Tensor:
+        """How often the entities at these rows occurred together, int64, in the broadcast shape of the two.
+
+        Both must be rows of different domains; a reserved row (missing, unseen) gives 0.
+        """
+        key = torch.minimum(left, right) * self.total + torch.maximum(left, right)
+        if not len(self.keys):
+            return torch.zeros_like(key)
+        place = torch.searchsorted(self.keys, key.contiguous()).clamp_(max=len(self.keys) - 1)
+        return torch.where(self.keys[place] == key, self.counts[place].to(torch.int64), 0)
+
+    def to(self, device: torch.device | str) -> Pairs:
+        """The same counts on another device."""
+        return Pairs(self.keys.to(device), self.counts.to(device), self.singles.to(device), self.records)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """For storing; `from_tensors` reads them back."""
+        return {
+            "keys": self.keys,
+            "counts": self.counts,
+            "singles": self.singles,
+            "records": torch.tensor(self.records),
+        }
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Pairs:
+        """The inverse of `tensors`."""
+        return cls(tensors["keys"], tensors["counts"], tensors["singles"], int(tensors["records"]))

@@ -1,0 +1,216 @@
+"""The first pass over a table: which columns are domains, and which entities they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from carat.data.binning import Sample
+from carat.data.readers import Source, check_columns
+from carat.data.schema import OUTPUT_COLUMNS, Schema
+from carat.data.text import all_dates, all_numbers, to_number, to_text
+from carat.data.vocabulary import Domain, Vocabulary
+from carat.errors import InputError
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What the first pass found; `left_out` gives the reason for every column that could have been a domain."""
+
+    schema: Schema
+    vocabulary: Vocabulary
+    rows: int
+    left_out: Mapping[str, str]
+
+    def left_out_line(self) -> str | None:
+        """One line for the user, or None when nothing was left out."""
+        if not self.left_out:
+            return None
+        names = ", ".join(f"{name} ({reason})" for name, reason in self.left_out.items())
+        return f"left out: {names}; name a column with --columns to take it in"
+
+
+def scan(
+    source: Source,
+    *,
+    domains: Sequence[str] | None = None,
+    numeric: Mapping[str, int] | None = None,
+    id: str | None = None,
+    time: str | None = None,
+    metapaths: Sequence[Sequence[str]] | None = None,
+    min_count: int = 1,
+) -> Scan:
+    """Read a source once and settle its schema and vocabulary.
+
+    Args:
+        source: what to read.
+        domains: the columns to take; None takes every column that holds text worth modelling.
+        numeric: columns to cut into quantile bins; they become domains too.
+        id: column that names a record.
+        time: column to split by.
+        metapaths: see `Schema`.
+        min_count: entities seen fewer times are left out of the vocabulary and count as unseen everywhere.
+    """
+    numeric = dict(numeric or {})
+    if min_count < 1:
+        raise InputError(f"min_count must be at least 1, got {min_count}")
+    roles = [name for name in (id, time) if name is not None]
+    named = [*(domains or []), *(name for name in numeric if name not in (domains or []))]
+    check_columns(source, [*named, *roles])
+    if domains is not None:
+        # Refuse an impossible choice before the pass, not after it.
+        Schema(domains=tuple(named), numeric=numeric, id=id, time=time)
+        wanted = named
+    else:
+        wanted = [name for name in source.names if name not in roles or name in numeric]
+    columns = {name: _Column(name, numeric.get(name)) for name in wanted}
+    rows = 0
+    for batch in source.batches(wanted):
+        rows += batch.num_rows
+        for column, array in zip(columns.values(), batch.columns, strict=True):
+            column.add(array, forced=domains is not None)
+    if rows < 2:
+        raise InputError(f"{source.label}: {'one row' if rows else 'no rows'}; a model needs at least two")
+    left_out: dict[str, str] = {}
+    found = []
+    for name, column in columns.items():
+        reason = None if name in numeric else column.unfit(rows, named=domains is not None)
+        if reason is None:
+            found.append(column.domain(min_count))
+        elif domains is not None:
+            raise InputError(f"{source.label}: column '{name}' can't be a domain: {reason}; leave it out")
+        else:
+            left_out[name] = reason
+    return Scan(
+        _schema(source, found, numeric, id, time, metapaths, left_out),
+        Vocabulary(tuple(found)),
+        rows,
+        left_out,
+    )
+
+
+def _schema(
+    source: Source,
+    found: Sequence[Domain],
+    numeric: Mapping[str, int],
+    id: str | None,
+    time: str | None,
+    metapaths: Sequence[Sequence[str]] | None,
+    left_out: Mapping[str, str],
+) -> Schema:
+    if len(found) < 2:
+        reasons = ", ".join(f"{name}: {reason}" for name, reason in left_out.items()) or "no other column"
+        raise InputError(
+            f"{source.label}: {len(found)} column(s) can be a domain, a model needs two ({reasons}); "
+            "name the columns with --columns"
+        )
+    return Schema(
+        domains=tuple(domain.name for domain in found),
+        numeric=numeric,
+        id=id,
+        time=time,
+        metapaths=None if metapaths is None else tuple(tuple(path) for path in metapaths),
+    )
+
+
+class _Column:
+    """What the first pass gathers about one column."""
+
+    def __init__(self, name: str, bins: int | None) -> None:
+        self.name = name
+        self._bins = bins
+        self._sample = Sample()
+        self._counter = _Counter()
+        self._reason: str | None = None
+
+    def add(self, array: pa.Array, *, forced: bool) -> None:
+        if self._bins is not None:
+            self._sample.add(to_number(array, self.name))
+        elif self._reason is None:
+            if not forced:
+                self._reason = _typed_reason(array.type)
+            if self._reason is None:
+                self._counter.add(to_text(array, self.name))
+
+    def unfit(self, rows: int, *, named: bool) -> str | None:
+        """Why this column is no domain, or None; a column that was named is refused only where it must be."""
+        if self._reason is not None:
+            return self._reason
+        entities, _counts = self._counter.result()
+        if len(entities) == 0:
+            return "no value at all"
+        if len(entities) == 1:
+            return "one entity"
+        if named:
+            return None
+        if all_numbers(entities):
+            return "numbers"
+        if all_dates(entities):
+            return "dates"
+        if len(entities) == rows:
+            return "as many entities as rows"
+        if self.name in OUTPUT_COLUMNS:
+            return "the name of an output column"
+        return None
+
+    def domain(self, min_count: int) -> Domain:
+        if self._bins is not None:
+            bins = self._sample.bins(self._bins, self.name)
+            counts = self._sample.counts(bins)
+            return Domain(self.name, pa.array(bins.texts(), pa.string()), counts, bins)
+        entities, counts = self._counter.result()
+        if min_count > 1:
+            keep = counts >= min_count
+            entities, counts = entities.filter(pa.array(keep)), counts[keep]
+        if len(entities) < 2:
+            raise InputError(
+                f"column '{self.name}': fewer than two entities are seen {min_count} times or more; lower min_count"
+            )
+        return Domain(self.name, entities, counts)
+
+
+def _typed_reason(kind: pa.DataType) -> str | None:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "numbers"
+    if pa.types.is_temporal(kind):
+        return "dates"
+    if pa.types.is_nested(kind):
+        return "lists or structs"
+    return None
+
+
+class _Counter:
+    """Counts entities over batches; memory follows the number of entities, not of rows."""
+
+    def __init__(self) -> None:
+        self._pending: list[pa.Table] = []
+        self._size = 0
+        self._merged = 0
+
+    def add(self, text: pa.Array) -> None:
+        counted = text.drop_null().value_counts()
+        self._pending.append(pa.table({"text": counted.field(0), "count": counted.field(1)}))
+        self._size += len(counted)
+        if self._size > max(2 * self._merged, 1 << 20):
+            self._merge()
+
+    def _merge(self) -> pa.Table:
+        if not self._pending:
+            return pa.table({"text": pa.array([], pa.string()), "count": pa.array([], pa.int64())})
+        table = pa.concat_tables(self._pending).group_by("text").aggregate([("count", "sum")])
+        table = table.rename_columns({"count_sum": "count"}).select(["text", "count"])
+        self._pending, self._size, self._merged = [table], table.num_rows, table.num_rows
+        return table
+
+    def result(self) -> tuple[pa.Array, np.ndarray]:
+        """Entities, the most frequent first and ties by text, with their counts."""
+        table = self._merge()
+        order = pc.sort_indices(table, sort_keys=[("count", "descending"), ("text", "ascending")])
+        table = table.take(order)
+        return table["text"].combine_chunks(), table["count"].to_numpy()

@@ -1,0 +1,48 @@
+"""Splits: by time or at random, always the same for the same seed."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+from torch import Tensor
+
+from carat.errors import InputError
+
+
+def random_split(rows: int, share: float, *, seed: int = 0, at_most: int | None = None) -> tuple[Tensor, Tensor]:
+    """Row numbers of the kept and of the held-out part, each in ascending order.
+
+    Args:
+        rows: how many there are.
+        share: held out, 0 < share < 1; at least one row stays on either side.
+        seed: decides which.
+        at_most: upper limit on the rows held out.
+
+    >>> kept, held_out = random_split(10, 0.2)
+    >>> len(kept), len(held_out)
+    (8, 2)
+    """
+    count = min(_held_out(rows, share), at_most or rows)
+    order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed))
+    return order[count:].sort().values, order[:count].sort().values
+
+
+def time_split(time: pa.Array, share: float) -> tuple[Tensor, Tensor]:
+    """Row numbers of the earlier and of the later part, oldest first; rows of equal time keep their order.
+
+    A record without a time can't be placed and is an error.
+    """
+    if time.null_count:
+        raise InputError(f"{time.null_count} records have no time; fill the time column or split at random")
+    order = torch.from_numpy(pc.sort_indices(time).to_numpy().astype("int64"))
+    count = _held_out(len(time), share)
+    return order[:-count], order[-count:]
+
+
+def _held_out(rows: int, share: float) -> int:
+    if rows < 2:
+        raise InputError(f"a split needs at least two rows, got {rows}")
+    if not 0 < share < 1:
+        raise InputError(f"the share held out must lie between 0 and 1, got {share}")
+    return min(max(round(rows * share), 1), rows - 1)

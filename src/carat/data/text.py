@@ -1,0 +1,87 @@
+"""Turning any column into text the same way every time, and telling what the text looks like."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from carat.errors import InputError
+
+_NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
+_DATE = (
+    r"^\s*(\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
+    r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z|[+-]\d{2}:?\d{2})?)?\s*$"
+)
+
+
+def to_text(array: pa.Array, column: str) -> pa.Array:
+    """The entities of a column as text; empty text becomes missing.
+
+    A float that is a whole number reads like an integer (`721.0` → `721`): a column of integers turns into
+    floats as soon as pandas meets a null in it, and must not change its entities by that.
+
+    >>> to_text(pa.array([721.0, None, 0.5]), "HSCode").to_pylist()
+    ['721', None, '0.5']
+    """
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return to_text(array.dictionary, column).take(array.indices)
+    if pa.types.is_floating(kind):
+        array = _float_text(array)
+    elif pa.types.is_null(kind):
+        array = pa.nulls(len(array), pa.string())
+    elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        raise InputError(f"column '{column}' holds bytes, not text; decode it first")
+    elif pa.types.is_nested(kind):
+        raise InputError(f"column '{column}' holds lists or structs ({kind}); flatten it first")
+    elif not pa.types.is_string(kind):
+        try:
+            array = array.cast(pa.string())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise InputError(f"column '{column}' of type {kind} can't be read as text: {error}") from error
+    empty = pc.equal(array, "")
+    if pc.any(empty).as_py():
+        array = pc.if_else(empty, pa.scalar(None, pa.string()), array)
+    return array
+
+
+def _float_text(array: pa.Array) -> pa.Array:
+    values = array.cast(pa.float64())
+    values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
+    unique = values.dictionary_encode()
+    texts = [str(int(v)) if float(v).is_integer() else repr(float(v)) for v in unique.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(unique.indices)
+
+
+def to_number(array: pa.Array, column: str) -> np.ndarray:
+    """A numeric column as float64, NaN where missing; text is parsed, anything else in it is an error."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        array = array.dictionary.take(array.indices)
+        kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        text = pc.utf8_trim_whitespace(to_text(array, column))
+        text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+        bad = pc.invert(pc.match_substring_regex(text, _NUMBER))
+        if pc.any(bad).as_py():
+            first = text.filter(pc.fill_null(bad, False))[0].as_py()
+            raise InputError(
+                f"column '{column}' is declared numeric but holds {first!r}; clean it, or make it a plain domain"
+            )
+        # Arrow's parser knows no leading plus sign.
+        array = pc.replace_substring_regex(text, r"^\+", "")
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        raise InputError(f"column '{column}' of type {kind} can't be numeric; make it a plain domain")
+    values: np.ndarray = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return values
+
+
+def all_numbers(entities: pa.Array) -> bool:
+    """Whether every entity reads as a number."""
+    return len(entities) > 0 and bool(pc.all(pc.match_substring_regex(entities, _NUMBER)).as_py())
+
+
+def all_dates(entities: pa.Array) -> bool:
+    """Whether every entity reads as a date or a timestamp."""
+    return len(entities) > 0 and bool(pc.all(pc.match_substring_regex(entities, _DATE)).as_py())

@@ -1,0 +1,59 @@
+"""What every part of a model is fitted on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from carat.data.pairs import Pairs
+from carat.data.splits import random_split
+from carat.data.vocabulary import FIRST, Vocabulary
+
+HELD_OUT_SHARE = 0.1
+HELD_OUT_AT_MOST = 5_000
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Records to learn from, and held-out ones for early stopping, calibration and reference scores.
+
+    The vocabulary covers both; the pair counts only the records to learn from, so that the held-out ones are as
+    new to every detector as later records will be.
+
+    Args:
+        train: int32 [n, m].
+        held_out: int32 [v, m].
+        vocabulary: what the ids mean.
+    """
+
+    train: Tensor
+    held_out: Tensor
+    vocabulary: Vocabulary
+
+    @classmethod
+    def split(cls, ids: Tensor, vocabulary: Vocabulary, *, seed: int = 0) -> TrainingData:
+        """Hold out 10 % of the records at random, at most 5,000."""
+        kept, held_out = random_split(len(ids), HELD_OUT_SHARE, seed=seed, at_most=HELD_OUT_AT_MOST)
+        return cls(ids[kept], ids[held_out], vocabulary)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Co-occurrence counts of the records to learn from."""
+        return Pairs.of(self.train, self.vocabulary)
+
+    def marginals(self) -> Tensor:
+        """Share of each entity among the known ones of its domain in the training records, float32 [total].
+
+        Reserved ids have 0; an entity that is only in held-out records has a little.
+        """
+        rows = torch.where(self.train >= FIRST, self.train.to(torch.int64) + self.vocabulary.offsets, 0)
+        counts = torch.bincount(rows.flatten(), minlength=self.vocabulary.total).double()
+        parts = []
+        for size, offset in zip(self.vocabulary.sizes.tolist(), self.vocabulary.offsets.tolist(), strict=True):
+            part = counts[offset : offset + size].clamp(min=0.5)
+            part[:FIRST] = 0
+            parts.append(part / part.sum())
+        return torch.cat(parts).float()

@@ -1,0 +1,142 @@
+"""Entities and their ids.
+
+An id is local to its domain. Two ids are reserved in every domain, so that masks need no look-up:
+`MISSING` (0: a null; not an entity, never counted, never proposed) and `UNSEEN` (1: an entity that training
+never met). Entities follow from `FIRST` (2), the most frequent first, ties by text: the same table gives the
+same ids whatever the order of its rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+from torch import Tensor
+
+from carat.data.binning import Bins
+from carat.data.text import to_number, to_text
+
+MISSING = 0
+UNSEEN = 1
+FIRST = 2
+
+
+@dataclass(frozen=True)
+class Domain:
+    """One domain: its name, its entities in the order of their ids, and how often each was seen.
+
+    `counts` holds a number for every entity; `bins` is there for a numeric domain only.
+    """
+
+    name: str
+    entities: pa.Array
+    counts: np.ndarray
+    bins: Bins | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of ids, the two reserved ones included."""
+        return FIRST + len(self.entities)
+
+    def encode(self, array: pa.Array) -> tuple[np.ndarray, pa.Array]:
+        """Ids (int32 [n]) of a column, and its text where the id is `UNSEEN` (null elsewhere is of no meaning)."""
+        if self.bins is not None:
+            found = self.bins.index(to_number(array, self.name))
+            return np.where(found < 0, MISSING, found + FIRST).astype(np.int32), None
+        coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+        text = to_text(coded.dictionary, self.name)
+        place = pc.index_in(text, value_set=self.entities)
+        ids = pc.add(pc.fill_null(place, UNSEEN - FIRST), FIRST)
+        ids = pc.if_else(pc.is_null(text), MISSING, ids)
+        # A null index becomes the extra last row, which is MISSING.
+        table = np.append(ids.to_numpy(zero_copy_only=False), MISSING).astype(np.int32)
+        index = pc.fill_null(coded.indices.cast(pa.int32()), len(text)).to_numpy(zero_copy_only=False)
+        return table[index], text.take(coded.indices)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """All domains of a table, and the layout of tensors that hold one row for every id of every domain.
+
+    Such a tensor has `total` rows; the rows of domain d start at `offsets[d]`, so that `ids + offsets` are rows.
+    """
+
+    domains: tuple[Domain, ...]
+    sizes: Tensor = field(init=False, repr=False, compare=False)
+    offsets: Tensor = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        sizes = [domain.size for domain in self.domains]
+        object.__setattr__(self, "sizes", torch.tensor(sizes, dtype=torch.int64))
+        starts = list(itertools.accumulate(sizes, initial=0))[:-1]
+        object.__setattr__(self, "offsets", torch.tensor(starts, dtype=torch.int64))
+
+    def __len__(self) -> int:
+        return len(self.domains)
+
+    @property
+    def names(self) -> list[str]:
+        """The domains' names, in order."""
+        return [domain.name for domain in self.domains]
+
+    @property
+    def total(self) -> int:
+        """Number of ids of all domains together, reserved ones included."""
+        return int(self.sizes.sum())
+
+    @property
+    def entities(self) -> int:
+        """Number of entities of all domains together."""
+        return self.total - FIRST * len(self)
+
+    def counts(self) -> Tensor:
+        """How often each entity was seen, int64 [total]; 0 at the reserved ids."""
+        parts = [torch.from_numpy(np.concatenate([[0, 0], d.counts]).astype(np.int64)) for d in self.domains]
+        return torch.cat(parts)
+
+    def encode(self, texts: Sequence[Mapping[str, str | None]]) -> Tensor:
+        """Ids (int32 [n, m]) of a few records given as dictionaries; for tables see `Table.read`."""
+        columns = [
+            domain.encode(pa.array([row.get(domain.name) for row in texts], pa.string()))[0] for domain in self.domains
+        ]
+        return torch.from_numpy(np.stack(columns, axis=1)) if columns else torch.empty(len(texts), 0)
+
+    def decode(self, ids: Tensor) -> dict[str, pa.Array]:
+        """Text of every domain for ids [n, m]; null where missing or unseen."""
+        columns = {}
+        for domain, column in zip(self.domains, ids.cpu().numpy().T, strict=True):
+            index = pa.array(column.astype(np.int64) - FIRST, mask=column < FIRST)
+            columns[domain.name] = domain.entities.take(index)
+        return columns
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary that `from_json` reads back."""
+        return {
+            domain.name: {
+                "entities": domain.entities.to_pylist(),
+                "counts": domain.counts.tolist(),
+                **({"cuts": list(domain.bins.cuts)} if domain.bins else {}),
+            }
+            for domain in self.domains
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Vocabulary:
+        """The inverse of `to_json`."""
+        return cls(
+            tuple(
+                Domain(
+                    name,
+                    pa.array(part["entities"], pa.string()),
+                    np.asarray(part["counts"], dtype=np.int64),
+                    Bins(tuple(part["cuts"])) if "cuts" in part else None,
+                )
+                for name, part in data.items()
+            )
+        )

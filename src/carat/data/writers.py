@@ -1,0 +1,104 @@
+"""Tables going out: csv, csv.gz, parquet and jsonl by their ending, or JSON lines on standard output.
+
+A file is written under a temporary name and renamed at the end: it is there whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+from pathlib import Path
+from typing import IO, Any, Self
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from carat.data.sources import check_ending
+from carat.errors import InputError
+
+
+class TableWriter:
+    """Writes a table part by part; the first part, which may be empty, settles the columns.
+
+    >>> with TableWriter("-") as out:
+    ...     out.write(pa.table({"record": [0], "score": [1.5]}))
+    {"record": 0, "score": 1.5}
+    """
+
+    def __init__(self, path: str | Path, *, force: bool = False) -> None:
+        self.path = None if str(path) == "-" else Path(path)
+        if self.path is not None:
+            check_output(self.path, force=force)
+            self._temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        self._schema: pa.Schema | None = None
+        self._lines: IO[str] = sys.stdout
+        self._parts: Any = None
+        self._files: list[Any] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def _open(self) -> None:
+        assert self.path is not None
+        if self.path.suffix == ".parquet":
+            self._parts = pq.ParquetWriter(self._temporary, self._schema, compression="zstd")
+        elif self.path.suffix == ".jsonl":
+            self._lines = self._temporary.open("w", encoding="utf-8")
+            self._files.append(self._lines)
+        else:
+            opener = gzip.open if self.path.suffix == ".gz" else open
+            file = opener(self._temporary, "wb")
+            self._files.append(file)
+            self._parts = pyarrow.csv.CSVWriter(file, _flat(self._schema.empty_table()).schema)
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows."""
+        if self._schema is None:
+            self._schema = table.schema
+            if self.path is not None:
+                self._open()
+        table = table.cast(self._schema)
+        if self._parts is None:
+            for row in table.to_pylist():
+                self._lines.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+            self._lines.flush()
+        else:
+            self._parts.write_table(table if isinstance(self._parts, pq.ParquetWriter) else _flat(table))
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self.path is None or self._schema is None:
+            return
+        try:
+            for file in [self._parts, *self._files]:
+                if file is not None:
+                    file.close()
+            if kind is None:
+                os.replace(self._temporary, self.path)
+        finally:
+            self._temporary.unlink(missing_ok=True)
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Refuse, before any work, what could not be written at its end."""
+    check_ending(path)
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}; create it first")
+    if path.exists() and not force:
+        raise InputError(f"{path}: exists already; use --force to replace it")
+
+
+def _flat(table: pa.Table) -> pa.Table:
+    """In CSV a list is a JSON array in one cell."""
+    columns = [
+        pa.array(
+            [None if v is None else json.dumps(v, ensure_ascii=False) for v in column.to_pylist()],
+            pa.string(),
+        )
+        if pa.types.is_list(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)

@@ -1,0 +1,28 @@
+"""What every bundled or generated dataset looks like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from carat.data.schema import Schema
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """A table with its schema and where it comes from.
+
+    Args:
+        name: how the command line calls it.
+        table: the rows, oldest first where there is a time column.
+        schema: domains, time column and metapaths.
+        synthetic: True when the rows were generated; anything that shows them must say so.
+        about: provenance and licence in a sentence or two.
+    """
+
+    name: str
+    table: pa.Table
+    schema: Schema
+    synthetic: bool
+    about: str

@@ -1,0 +1,50 @@
+"""One short hierarchy under `CaratError`: every message says what was wrong and what to do about it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class CaratError(Exception):
+    """Base of everything that carat raises on purpose."""
+
+
+class InputError(CaratError):
+    """The data, the configuration or an option can't be used; the message is one clear line."""
+
+
+class ModelFolderError(InputError):
+    """A model folder is damaged, edited, of a newer version, or not a model folder at all."""
+
+
+class NotFittedError(CaratError):
+    """A detector was asked for something before `fit`."""
+
+
+class MissingExtraError(CaratError, ImportError):
+    """An optional dependency is not installed; the message names the extra."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package '{package}': pip install 'carat-recourse[{extra}]'")
+
+
+class CaratWarning(UserWarning):
+    """Something a user should know that does not stop the work."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint for a misspelt name: the nearest known one, or the list of what there is.
+
+    >>> nearest("Carier", ["Carrier", "Dest"])
+    "did you mean 'Carrier'?"
+    >>> nearest("xyz", ["Carrier", "Dest"])
+    'there is: Carrier, Dest'
+    """
+    known = list(known)
+    by_folded = {candidate.casefold(): candidate for candidate in known}
+    matches = difflib.get_close_matches(name.casefold(), by_folded, n=1)
+    if matches:
+        return f"did you mean '{by_folded[matches[0]]}'?"
+    shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+    return f"there is: {shown}"

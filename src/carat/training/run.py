@@ -1,0 +1,59 @@
+"""What a training run is given from outside: seed, device, progress display, place for checkpoints."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from carat.errors import InputError
+from carat.training.progress import Progress, Silent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Shared by all stages of one `fit`.
+
+    Args:
+        seed: every random choice of every stage follows from it.
+        device: where tensors live.
+        progress: where stages are shown.
+        checkpoints: a folder for checkpoints; None keeps none.
+        checkpoint_seconds: at most this much work is lost when the run is killed.
+    """
+
+    seed: int = 0
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    progress: Progress = field(default_factory=Silent)
+    checkpoints: Path | None = None
+    checkpoint_seconds: float = 15.0
+
+    def seed_of(self, *names: object) -> int:
+        """A seed for one purpose, different for every purpose and the same on every machine."""
+        return zlib.crc32(repr((self.seed, *names)).encode())
+
+    @contextmanager
+    def seeded(self, stage: str) -> Iterator[None]:
+        """Initial weights drawn inside follow from the seed and leave the caller's random state alone."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed_of("weights", stage))
+            yield
+
+
+def pick_device(name: str = "auto") -> torch.device:
+    """`auto` takes a GPU where there is one.
+
+    >>> pick_device("cpu")
+    device(type='cpu')
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name not in ("cpu", "cuda") and not name.startswith("cuda:"):
+        raise InputError(f"device must be auto, cpu or cuda, got '{name}'")
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        raise InputError("there is no CUDA device here; use --device cpu or auto")
+    return torch.device(name)
