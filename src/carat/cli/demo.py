@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -76,6 +77,5 @@ def _show(model: Model, table: Table) -> None:
         shown.add_row(*record.values(), f"{percentile:.2f}")
         if len(flights_shown) == SHOWN:
             break
-    console = Console()
     # A pipe has no width of its own; a table cut to 80 columns would hide the very entities it is to show.
-    console.print(shown, width=console.width if console.is_terminal else 110)
+    Console(width=None if sys.stdout.isatty() else 110).print(shown)

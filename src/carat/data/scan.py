@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from carat.data.binning import Sample
 from carat.data.readers import Source, check_columns
-from carat.data.schema import OUTPUT_COLUMNS, Schema
+from carat.data.schema import Schema
 from carat.data.text import all_dates, all_numbers, to_number, to_text
 from carat.data.vocabulary import Domain, Vocabulary
 from carat.errors import InputError
@@ -153,8 +153,6 @@ class _Column:
             return "dates"
         if len(entities) == rows:
             return "as many entities as rows"
-        if self.name in OUTPUT_COLUMNS:
-            return "the name of an output column"
         return None
 
     def domain(self, min_count: int) -> Domain:

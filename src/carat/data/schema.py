@@ -56,7 +56,8 @@ class Schema:
         for name in self.domains:
             if name in OUTPUT_COLUMNS:
                 raise InputError(
-                    f"the domain '{name}' has the name of an output column; rename the column, for example to '{name}_'"
+                    f"the domain '{name}' has the name of an output column; rename it, for example to '{name}_', "
+                    "or leave it out by naming the others with --columns"
                 )
             if name in (self.id, self.time) and name not in self.numeric:
                 role = "id" if name == self.id else "time"

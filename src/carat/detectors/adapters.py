@@ -150,6 +150,8 @@ class SklearnDetector(EstimatorDetector):
 class PyodDetector(EstimatorDetector):
     """A PyOD detector; its `decision_function` is higher for outliers, so the sign is flipped.
 
+    Some of them (ECOD, COPOD) score a record relative to the others of its batch; carat passes on what they say.
+
     Args:
         estimator: for example `pyod.models.iforest.IForest()`; it is fitted by `fit`.
         encoding: `ordinal`, `frequency` or `onehot` (dense: small tables only).

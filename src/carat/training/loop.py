@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,6 +42,10 @@ class Plan:
     learning_rate: float = 5e-3
     schedule: Literal["one-cycle", "constant"] = "one-cycle"
     patience: int | None = None
+
+    def for_records(self, count: int) -> Plan:
+        """Smaller batches for a small table (at least 50 a pass, at least 32 records each): it needs its steps too."""
+        return replace(self, batch_size=min(self.batch_size, max(32, count // 50)))
 
     def rate(self, step: int, steps: int) -> float:
         """Learning rate at a step."""

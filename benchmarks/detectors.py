@@ -1,0 +1,91 @@
+"""ROC-AUC of every detector on synthetic anomalies, PyOD's IForest and ECOD on ordinal codes beside them.
+
+    python benchmarks/detectors.py [--data flights|FILE] [--train 40000] [--tested 2000] [--seeds 1]
+
+Trains on the first records without missing values, corrupts later ones whose entities are known (half of them in one
+domain, half in two), and asks how well the scores tell the corrupted from the untouched ones: for the records right
+after the training ones (`next`) and for records from the whole time that follows (`spread`), where the world has
+moved on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from pyod.models.ecod import ECOD
+from pyod.models.iforest import IForest
+
+from carat.data import open_source, scan
+from carat.datasets import Dataset, find_dataset
+from carat.detectors import DETECTORS, FittedDetector, OutsideDetector, PyodDetector
+from carat.experiments import Trial, make_trial
+from carat.metrics import roc_auc
+from carat.training import Run
+
+Maker = Callable[[], FittedDetector | OutsideDetector]
+
+
+def detectors(seed: int) -> dict[str, Maker]:
+    """What is compared."""
+    own: dict[str, Maker] = {name: cls for name, cls in DETECTORS.items()}
+    return own | {
+        "pyod IForest": lambda: PyodDetector(IForest(random_state=seed), encoding="ordinal"),
+        "pyod ECOD": lambda: PyodDetector(ECOD(), encoding="ordinal"),
+    }
+
+
+def read(name: str) -> Dataset:
+    """A dataset by name, or a Parquet file without a schema of its own: every text column, random split."""
+    dataset = find_dataset(name)
+    if dataset is None:
+        table = pq.read_table(name)
+        schema = scan(open_source(table)).schema
+        dataset = Dataset(name=Path(name).stem, table=table, schema=schema, synthetic=False, about=name)
+    return dataset
+
+
+def trials(dataset: Dataset, train: int, tested: int, seed: int) -> dict[str, Trial]:
+    """Next and spread, which differ only where there is a time."""
+    kinds = ("next", "spread") if dataset.schema.time else ("next",)
+    return {
+        take: make_trial(dataset.table, dataset.schema, train_rows=train, tested=tested, take=take, seed=seed)  # type: ignore[arg-type]
+        for take in kinds
+    }
+
+
+def main() -> None:
+    """Run and print a table."""
+    warnings.filterwarnings("ignore", category=FutureWarning)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", default="flights")
+    parser.add_argument("--train", type=int, default=40_000)
+    parser.add_argument("--tested", type=int, default=2_000)
+    parser.add_argument("--seeds", type=int, default=1)
+    arguments = parser.parse_args()
+    dataset = read(arguments.data)
+    print(f"{dataset.name}: ROC-AUC of untouched against corrupted records")
+    for seed in range(arguments.seeds):
+        found = trials(dataset, arguments.train, arguments.tested, seed)
+        data = next(iter(found.values())).data
+        print(f"seed {seed}, {len(data.train) + len(data.held_out):,} records, {data.vocabulary.entities:,} entities")
+        print(f"{'detector':14s} {'fit':>7s}  " + "  ".join(f"{take:>7s} (1 / 2 corruptions)" for take in found))
+        for name, make in detectors(seed).items():
+            began = time.perf_counter()
+            detector = make().fit(data, Run(seed=seed))
+            seconds = time.perf_counter() - began
+            cells = []
+            for trial in found.values():
+                normal, anomalous = detector.score(trial.normal), detector.score(trial.anomalies.ids)
+                twice = trial.anomalies.corrupted.sum(dim=1) == 2
+                parts = [roc_auc(normal, anomalous[mask]) for mask in (~twice, twice)]
+                cells.append(f"{roc_auc(normal, anomalous):7.4f} ({parts[0]:.4f} / {parts[1]:.4f})  ")
+            print(f"{name:14s} {seconds:6.1f}s  " + "  ".join(cells), flush=True)
+
+
+if __name__ == "__main__":
+    main()

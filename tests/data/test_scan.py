@@ -1,0 +1,130 @@
+"""The first pass: which columns become domains, and which ids their entities get."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from carat.data import FIRST, Scan, open_source, scan
+from carat.data import readers as readers_module
+from carat.errors import InputError
+
+
+def scanned(columns: dict[str, Any], **options: Any) -> Scan:
+    return scan(open_source(columns), **options)
+
+
+COLUMNS: dict[str, Any] = {
+    "Port": ["A", "B", "A", "B"],
+    "Good": ["x", "x", "y", None],
+    "Amount": ["1", "2.5", "1", "-3"],
+    "Weight": [1, 2, 3, 3],
+    "Day": ["2024-01-01", "2024-01-02", "2024-01-02", "2024-01-03"],
+    "Country": ["C", "C", None, "C"],
+    "Note": ["n1", "n2", "n3", "n4"],
+    "Empty": [None, None, "", None],
+    "Tags": [["t"], ["t"], ["u"], ["u"]],
+    "score": ["s", "s", "t", "t"],
+}
+
+
+def test_text_columns_become_domains_and_the_others_say_why_not() -> None:
+    found = scanned(COLUMNS)
+    assert found.schema.domains == ("Port", "Good")
+    assert found.rows == 4
+    assert found.left_out == {
+        "Amount": "numbers",
+        "Weight": "numbers",
+        "Day": "dates",
+        "Country": "one entity",
+        "Note": "as many entities as rows",
+        "Empty": "no value at all",
+        "Tags": "lists or structs",
+        "score": "the name of an output column",
+    }
+    line = found.left_out_line()
+    assert line is not None
+    assert line.startswith("left out: Amount (numbers), Weight (numbers), Day (dates)")
+    assert "--columns" in line
+
+
+def test_nothing_left_out_says_nothing() -> None:
+    assert scanned({"Port": COLUMNS["Port"], "Good": COLUMNS["Good"]}).left_out_line() is None
+
+
+def test_naming_a_column_takes_it_in() -> None:
+    found = scanned(COLUMNS, domains=["Weight", "Note", "Day"])
+    assert found.schema.domains == ("Weight", "Note", "Day")
+    assert found.vocabulary.domains[0].entities.to_pylist() == ["3", "1", "2"]
+    assert not found.left_out
+
+
+@pytest.mark.parametrize(
+    ("named", "reason"), [("Country", "one entity"), ("Empty", "no value"), ("Tags", "lists or structs")]
+)
+def test_naming_what_can_not_be_a_domain_is_an_error(named: str, reason: str) -> None:
+    with pytest.raises(InputError, match=f"'{named}'.*{reason}"):
+        scanned(COLUMNS, domains=["Port", named])
+
+
+def test_id_and_time_are_no_domains() -> None:
+    found = scanned(
+        {**COLUMNS, "Name": ["a", "a", "b", "b"]}, id="Name", time="Port", domains=None, numeric={"Weight": 2}
+    )
+    assert found.schema.domains == ("Good", "Weight")
+    assert (found.schema.id, found.schema.time) == ("Name", "Port")
+    assert "Name" not in found.left_out
+
+
+def test_numeric_columns_become_ranges() -> None:
+    found = scanned({"Port": ["A", "B"] * 10, "Weight": [str(i) for i in range(20)]}, numeric={"Weight": 4})
+    weight = found.vocabulary.domains[1]
+    assert weight.entities.to_pylist() == ["(-inf, 4.75)", "[4.75, 9.5)", "[9.5, 14.25)", "[14.25, inf)"]
+    assert weight.counts.tolist() == [5, 5, 5, 5]
+    assert found.schema.numeric == {"Weight": 4}
+
+
+def test_rare_entities_are_left_out_by_min_count() -> None:
+    columns = {"Port": ["A", "A", "B", "B", "C"], "Good": ["x", "y", "x", "y", "x"]}
+    assert scanned(columns).vocabulary.domains[0].entities.to_pylist() == ["A", "B", "C"]
+    assert scanned(columns, min_count=2).vocabulary.domains[0].entities.to_pylist() == ["A", "B"]
+    with pytest.raises(InputError, match=r"'Port'.*3 times.*min_count"):
+        scanned(columns, min_count=3)
+    with pytest.raises(InputError, match="min_count must be at least 1"):
+        scanned(columns, min_count=0)
+
+
+def test_the_most_frequent_entity_comes_first_and_ties_go_by_text() -> None:
+    domain = scanned({"Port": list("cbbaadddd"), "Good": list("xyxyxyxyx")}).vocabulary.domains[0]
+    assert domain.entities.to_pylist() == ["d", "a", "b", "c"]
+    assert domain.counts.tolist() == [4, 2, 2, 1]
+
+
+def test_ids_do_not_depend_on_the_order_of_rows_nor_on_batches(
+    planted: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = scan(open_source(planted)).vocabulary
+    shuffled = planted.take(np.random.default_rng(1).permutation(len(planted)))
+    monkeypatch.setattr(readers_module, "BATCH_ROWS", 7)
+    assert scan(open_source(shuffled)).vocabulary.to_json() == plain.to_json()
+
+
+def test_equal_text_in_two_domains_is_two_entities() -> None:
+    vocabulary = scanned({"From": ["X", "Y", "X"], "To": ["Y", "X", "Y"]}).vocabulary
+    assert vocabulary.entities == 4
+    rows = vocabulary.encode([{"From": "X", "To": "X"}]) + vocabulary.offsets
+    assert rows.tolist() == [[FIRST, 4 + FIRST + 1]]
+
+
+@pytest.mark.parametrize(("rows", "said"), [(0, "no rows"), (1, "one row")])
+def test_too_few_rows(rows: int, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        scan(open_source(pa.table({"Port": pa.array(["A"] * rows, pa.string()), "Good": ["B"] * rows})))
+
+
+def test_one_usable_column_is_not_enough() -> None:
+    with pytest.raises(InputError, match=r"1 column.*Amount: numbers"):
+        scanned({"Port": COLUMNS["Port"], "Amount": COLUMNS["Amount"]})
