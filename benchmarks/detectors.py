@@ -32,7 +32,7 @@ Maker = Callable[[], FittedDetector | OutsideDetector]
 
 def detectors(seed: int) -> dict[str, Maker]:
     """What is compared."""
-    own: dict[str, Maker] = {name: cls for name, cls in DETECTORS.items()}
+    own: dict[str, Maker] = dict(DETECTORS)
     return own | {
         "pyod IForest": lambda: PyodDetector(IForest(random_state=seed), encoding="ordinal"),
         "pyod ECOD": lambda: PyodDetector(ECOD(), encoding="ordinal"),

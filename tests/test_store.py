@@ -27,8 +27,8 @@ def edit_manifest(folder: Path, **changes: object) -> None:
     file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
 
 
-def truncate(name: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-20]) and None
+def truncate(name: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-20])
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {

@@ -36,7 +36,7 @@ class Config(BaseModel):
 def read_config(path: Path) -> Config:
     """Read and check a configuration file; every complaint is one line that names the key."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
     except (OSError, UnicodeDecodeError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ OUTSIDE: dict[str, Maker] = {
 }
 # These look at one column at a time, or nearly so: a record of common entities is normal to them, whatever the context.
 BLIND_TO_CONTEXT = ("sklearn IsolationForest", "pyod IForest one-hot", "pyod HBOS frequency")
-EVERY: dict[str, Maker] = {**{name: (lambda name=name: name) for name in DETECTORS}, **OUTSIDE}
+EVERY: dict[str, Maker] = {**{name: partial(str, name) for name in DETECTORS}, **OUTSIDE}
 
 
 @pytest.fixture(scope="module", params=list(EVERY))
@@ -89,7 +90,7 @@ def test_higher_is_more_normal(case: tuple[str, carat.Model]) -> None:
 def test_rare_is_less_normal(name: str) -> None:
     """What detectors without a sense of context can tell: five records of entities that hardly ever occur."""
     common, rare = ["p1", "p2"], ["p9"]
-    table = pa.table({domain: common * 300 + rare * 5 for domain in ("A", "B", "C")})
+    table = pa.table(dict.fromkeys(("A", "B", "C"), common * 300 + rare * 5))
     model = carat.fit(table, detector=EVERY[name]())
     scores = model.score(table)["score"].to_numpy()
     assert scores[-5:].max() < scores[:-5].min()

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 import torch
@@ -126,8 +127,8 @@ def test_csv_in_blocks_is_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         writer.writerow(DOMAINS)
         writer.writerows(zip(*table.to_pydict().values(), strict=True))
     found = scan(open_source(table))
-    options = readers.pyarrow.csv.ReadOptions
-    monkeypatch.setattr(readers.pyarrow.csv, "ReadOptions", lambda **_: options(block_size=1 << 14))
+    options = pyarrow.csv.ReadOptions
+    monkeypatch.setattr(pyarrow.csv, "ReadOptions", lambda **_: options(block_size=1 << 14))
     parts = list(Table.stream(open_source(path), found.schema, found.vocabulary))
     assert len(parts) > 1
     assert pa.concat_tables(part.decode() for part in parts).to_pydict() == table.to_pydict()

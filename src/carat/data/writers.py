@@ -43,6 +43,7 @@ class TableWriter:
 
     def _open(self) -> None:
         assert self.path is not None
+        assert self._schema is not None
         if self.path.suffix == ".parquet":
             self._parts = pq.ParquetWriter(self._temporary, self._schema, compression="zstd")
         elif self.path.suffix == ".jsonl":
