@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 
 from tests.planted import planted_table
+
+
+# The same examples on every run, and a slow machine fails nothing.
+settings.register_profile("carat", derandomize=True, deadline=None)
+settings.load_profile("carat")
 
 
 @pytest.fixture(scope="session")

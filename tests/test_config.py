@@ -47,7 +47,6 @@ def test_everything_has_a_default(text: str, file: Path) -> None:
 
 
 def test_a_byte_order_mark_is_no_mistake(file: Path) -> None:
-    # BUG: "not TOML: Invalid statement", though spreadsheets and editors on Windows write the mark.
     file.write_text("[table]\nmin_count = 2\n", encoding="utf-8-sig")
     assert read_config(file).table.min_count == 2
 

@@ -128,7 +128,6 @@ def test_unseen_entities_are_named(work: Path, capsys: pytest.CaptureFixture[str
     assert run(["score", "model", "later.csv", "--out", "s.csv"]) == 0
     lines = capsys.readouterr().err.splitlines()
     assert "Port Atlantis (2×), Buyer nobody" in lines[0]
-    # BUG: a line break within an entity breaks the line.
     assert len(lines) == 2
 
 
@@ -196,7 +195,6 @@ def test_inspect_for_machines(work: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_inspect_shows_entities_as_they_are(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # BUG: [b] vanishes as if it were markup, and [/b] is an internal error.
     write_csv(work / "marks.csv", pa.table({"Port": ["[b]x", "[/b]y"] * 10, "Good": ["c", "d", "d", "c"] * 5}))
     assert run(["fit", "marks.csv", "--out", "new", *INSTANT]) == 0
     assert run(["inspect", "new"]) == 0

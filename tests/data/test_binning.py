@@ -47,7 +47,6 @@ def test_infinite_values_lie_in_the_outer_bins() -> None:
 
 
 def test_numbers_that_differ_late_can_still_be_cut() -> None:
-    # BUG: cuts are rounded to six digits, so dates written as numbers fall together and the column is refused.
     sample = sample_of(*range(20240101, 20240129))
     assert sample.counts(sample.bins(4, "Day")).tolist() == [7, 7, 7, 7]
 

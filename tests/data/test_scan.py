@@ -27,7 +27,6 @@ COLUMNS: dict[str, Any] = {
     "Note": ["n1", "n2", "n3", "n4"],
     "Empty": [None, None, "", None],
     "Tags": [["t"], ["t"], ["u"], ["u"]],
-    "score": ["s", "s", "t", "t"],
 }
 
 
@@ -43,12 +42,17 @@ def test_text_columns_become_domains_and_the_others_say_why_not() -> None:
         "Note": "as many entities as rows",
         "Empty": "no value at all",
         "Tags": "lists or structs",
-        "score": "the name of an output column",
     }
     line = found.left_out_line()
     assert line is not None
     assert line.startswith("left out: Amount (numbers), Weight (numbers), Day (dates)")
     assert "--columns" in line
+
+
+def test_a_domain_named_like_an_output_column_is_refused_even_where_nobody_named_it() -> None:
+    with pytest.raises(InputError, match=r"'score'.*output column; rename it"):
+        scanned({**COLUMNS, "score": ["s", "s", "t", "t"]})
+    assert scanned({**COLUMNS, "score": [1, 2, 3, 3]}).left_out["score"] == "numbers", "a score of theirs is fine"
 
 
 def test_nothing_left_out_says_nothing() -> None:
@@ -91,7 +95,7 @@ def test_rare_entities_are_left_out_by_min_count() -> None:
     columns = {"Port": ["A", "A", "B", "B", "C"], "Good": ["x", "y", "x", "y", "x"]}
     assert scanned(columns).vocabulary.domains[0].entities.to_pylist() == ["A", "B", "C"]
     assert scanned(columns, min_count=2).vocabulary.domains[0].entities.to_pylist() == ["A", "B"]
-    with pytest.raises(InputError, match=r"'Port'.*3 times.*min_count"):
+    with pytest.raises(InputError, match="Port: fewer than two entities reach min_count = 3"):
         scanned(columns, min_count=3)
     with pytest.raises(InputError, match="min_count must be at least 1"):
         scanned(columns, min_count=0)

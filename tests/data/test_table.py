@@ -148,6 +148,7 @@ def test_id_and_time_travel_along(kind: pa.DataType) -> None:
     table = Table.read(open_source(data), schema, VOCABULARY)
     assert table.names_of_records().to_pylist() == ["r1", "r2", "r3"]
     taken = table.take(torch.tensor([2, 0]))
-    assert (taken.names_of_records().to_pylist(), taken.time.to_pylist()) == (["r3", "r1"], [2, 3])  # type: ignore[union-attr]
+    assert taken.time is not None
+    assert (taken.names_of_records().to_pylist(), taken.time.to_pylist()) == (["r3", "r1"], [2, 3])
     without_time = Table.read(open_source(data.drop_columns("Day")), schema, VOCABULARY)
     assert without_time.time is None, "a table to score need not have the time column"

@@ -62,7 +62,6 @@ def test_a_column_of_nulls_is_missing(array: pa.Array) -> None:
 
 @pytest.mark.parametrize("array", [pa.array([["A"]]), pa.array([{"A": 1}])], ids=["list", "struct"])
 def test_a_nested_column_is_refused_by_name(array: pa.Array) -> None:
-    # BUG: ArrowNotImplementedError, from dictionary_encode, before to_text can refuse it.
     with pytest.raises(InputError, match="'Port'"):
         vocabulary_of(Port=["A"]).domains[0].encode(array)
 

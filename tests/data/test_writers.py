@@ -100,7 +100,6 @@ def test_an_existing_file_is_replaced_by_force_alone(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_not_replaced_even_by_force(tmp_path: Path) -> None:
-    # BUG: the whole table is written first, and then IsADirectoryError.
     (tmp_path / "out.csv").mkdir()
     with pytest.raises(InputError, match="folder"):
         TableWriter(tmp_path / "out.csv", force=True)

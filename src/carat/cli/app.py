@@ -25,7 +25,7 @@ app = typer.Typer(
 def say(line: str, *, quiet: bool = False) -> None:
     """A line for the person at the terminal; standard output is for data alone."""
     if not quiet:
-        console().print(line, markup=False, highlight=False, soft_wrap=True)
+        console().print(" ".join(line.split()), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def console() -> Console:
@@ -52,9 +52,13 @@ def run(arguments: list[str] | None = None) -> int:
         # The reader of our standard output has gone, as `head` does; nothing is wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+    except OSError as error:  # no permission, a full disk, a name too long
+        return _fail(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
     except Exception as error:
         if hasattr(error, "format_message"):  # a usage error of the option parser
-            return _fail(f"{error.format_message()} (see carat --help)", 2)
+            message = error.format_message()
+            # Without a message the help was asked for by naming no command, and is printed already.
+            return _fail(f"{message} (see carat --help)", 2) if message else 0
         if os.environ.get("CARAT_DEBUG"):
             traceback.print_exc()
         return _fail(
@@ -64,5 +68,5 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    say(f"carat: {' '.join(message.split())}")
+    say(f"carat: {message}")
     return code

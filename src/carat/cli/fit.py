@@ -29,7 +29,7 @@ def fit(
         str | None, typer.Option(metavar="mead|ape|counts", help="Default: the profile's.", show_default=False)
     ] = None,
     device: Device = "auto",
-    seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="The same seed gives the same model.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit that was interrupted.")] = False,
     force: Force = False,
     quiet: Quiet = False,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as RichTable
 
 from carat.cli.app import app
@@ -42,7 +43,7 @@ def _domains(contents: Contents) -> dict[str, dict[str, Any]]:
 
 
 def _print(path: Path, facts: dict[str, Any]) -> None:
-    console = Console()
+    console = Console(emoji=False)
     training, detector, threshold = facts["training"], facts["detector"], facts["threshold"]
     where = (
         f"the lowest {100 * threshold['quantile']:g} % of normal records"
@@ -66,10 +67,10 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
     lines["metapaths"] = "; ".join(" – ".join(path) for path in paths) if paths else "none given"
     summary = RichTable.grid(padding=(0, 2))
     for name, text in lines.items():
-        summary.add_row(f"[bold]{name}", text)
+        summary.add_row(f"[bold]{name}", escape(text))
     domains = RichTable("domain", "entities", "most frequent", title="Domains", title_justify="left")
     for name, part in facts["domains"].items():
-        domains.add_row(name, f"{part['entities']:,}", ", ".join(part["most_frequent"]))
+        domains.add_row(escape(name), f"{part['entities']:,}", escape(", ".join(part["most_frequent"])))
     files = RichTable("file", "bytes", "sha256", title="Files, all verified", title_justify="left")
     for name, entry in facts["files"].items():
         files.add_row(name, f"{entry['bytes']:,}", entry["sha256"][:16])

@@ -38,10 +38,14 @@ class Sample:
         if not len(self._values):
             raise InputError(f"numeric column '{column}' holds no number at all")
         cuts = np.quantile(self._values, np.linspace(0, 1, count + 1)[1:-1])
-        # Rounded first and used rounded, so that a printed range says exactly where its edges are.
-        cuts = np.array([float(f"{cut:.6g}") for cut in cuts])
-        cuts = np.unique(cuts[np.isfinite(cuts)])
-        cuts = cuts[cuts > self._values.min()]
+        # Rounded first and used rounded, so that a printed range says exactly where its edges are; to as few digits
+        # as keep the cuts apart.
+        exact = np.unique(cuts[np.isfinite(cuts) & (cuts > self._values.min())])
+        for digits in (6, 9, 12, 17):
+            cuts = np.unique([float(f"{cut:.{digits}g}") for cut in exact])
+            cuts = cuts[(cuts > self._values.min()) & (cuts <= self._values.max())]
+            if len(cuts) == len(exact):
+                break
         if not len(cuts):
             raise InputError(
                 f"numeric column '{column}' has one value nearly everywhere and can't be cut into bins; leave it out"

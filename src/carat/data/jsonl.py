@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -94,6 +95,8 @@ def _parse(lines: Iterable[bytes], label: str, size: int) -> Iterator[Rows]:
             raise not_utf8(label) from error
         except json.JSONDecodeError as error:
             raise InputError(f"{label}, line {number}: not JSON ({error.msg})") from error
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nested without end
+            raise InputError(f"{label}, line {number}: can't be read as JSON") from error
         if not isinstance(row, dict):
             raise InputError(f"{label}, line {number}: a row must be a JSON object")
         part.append((number, row))
@@ -105,14 +108,18 @@ def _parse(lines: Iterable[bytes], label: str, size: int) -> Iterator[Rows]:
 
 
 def _cell(label: str, line: int, value: Any, column: str, kinds: dict[str, str]) -> str | None:
-    if value is None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):  # NaN is missing, as in frames
         return None
     if isinstance(value, str):
         kind, text = "text", value
+        if not value.isascii() and any("\ud800" <= mark <= "\udfff" for mark in value):
+            raise InputError(f"{label}, line {line}: '{column}' holds half a character (a lone surrogate)")
     elif isinstance(value, bool):
         kind, text = "true/false", str(value).lower()
-    elif isinstance(value, int | float):
-        kind, text = "numbers", str(int(value)) if float(value).is_integer() else repr(value)
+    elif isinstance(value, int):
+        kind, text = "numbers", str(value)
+    elif isinstance(value, float):
+        kind, text = "numbers", str(int(value)) if value.is_integer() else repr(value)
     else:
         raise InputError(f"{label}, line {line}: '{column}' holds a list or an object; flatten it first")
     if kinds.setdefault(column, kind) != kind:

@@ -9,6 +9,8 @@ import codecs
 import csv
 import gzip
 import io
+import re
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -97,8 +99,12 @@ class CsvSource:
         self.label = path
         self._path = path
         header = self._header()
-        self._delimiter = max(",;\t|", key=lambda mark: (header.count(mark), mark == ","))
-        names = next(csv.reader(io.StringIO(header), delimiter=self._delimiter))
+        outside_quotes = re.sub(r'"[^"]*"', "", header)
+        self._delimiter = max(",;\t|", key=lambda mark: (outside_quotes.count(mark), mark == ","))
+        try:
+            names = next(csv.reader(io.StringIO(header, newline=""), delimiter=self._delimiter))
+        except csv.Error as error:
+            raise InputError(f"{path}: the header can't be read; are the lines ended by \\n?") from error
         self.names = check_names(names, path)
 
     def _open(self) -> Any:
@@ -111,7 +117,7 @@ class CsvSource:
                 raw = file.readline()
                 while raw.count(b'"') % 2 and (more := file.readline()):
                     raw += more
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{self.label}: can't be read ({_first_line(error)})") from error
         raw = raw.removeprefix(codecs.BOM_UTF8)
         try:
@@ -142,7 +148,7 @@ class CsvSource:
                     ),
                 )
                 yield from reader
-        except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError) as error:
+        except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError, zlib.error) as error:
             if "UTF8" in str(error):
                 raise not_utf8(self.label) from error
             if "Empty CSV" in str(error):

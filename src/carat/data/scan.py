@@ -78,7 +78,7 @@ def scan(
     left_out: dict[str, str] = {}
     found = []
     for name, column in columns.items():
-        reason = None if name in numeric else column.unfit(rows, named=domains is not None)
+        reason = None if name in numeric else column.unfit(rows, min_count, named=domains is not None)
         if reason is None:
             found.append(column.domain(min_count))
         elif domains is not None:
@@ -136,15 +136,17 @@ class _Column:
             if self._reason is None:
                 self._counter.add(to_text(array, self.name))
 
-    def unfit(self, rows: int, *, named: bool) -> str | None:
+    def unfit(self, rows: int, min_count: int, *, named: bool) -> str | None:
         """Why this column is no domain, or None; a column that was named is refused only where it must be."""
         if self._reason is not None:
             return self._reason
-        entities, _counts = self._counter.result()
+        entities, counts = self._counter.result()
         if len(entities) == 0:
             return "no value at all"
         if len(entities) == 1:
             return "one entity"
+        if (counts >= min_count).sum() < 2:
+            return f"fewer than two entities reach min_count = {min_count}"
         if named:
             return None
         if all_numbers(entities):
@@ -164,10 +166,6 @@ class _Column:
         if min_count > 1:
             keep = counts >= min_count
             entities, counts = entities.filter(pa.array(keep)), counts[keep]
-        if len(entities) < 2:
-            raise InputError(
-                f"column '{self.name}': fewer than two entities are seen {min_count} times or more; lower min_count"
-            )
         return Domain(self.name, entities, counts)
 
 

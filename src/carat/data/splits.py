@@ -23,7 +23,7 @@ def random_split(rows: int, share: float, *, seed: int = 0, at_most: int | None 
     >>> len(kept), len(held_out)
     (8, 2)
     """
-    count = min(_held_out(rows, share), at_most or rows)
+    count = min(_held_out(rows, share), rows if at_most is None else at_most)
     order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed))
     return order[count:].sort().values, order[:count].sort().values
 

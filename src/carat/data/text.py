@@ -47,10 +47,13 @@ def to_text(array: pa.Array, column: str) -> pa.Array:
 
 
 def _float_text(array: pa.Array) -> pa.Array:
-    values = array.cast(pa.float64())
-    values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
+    if pa.types.is_float16(array.type):
+        array = array.cast(pa.float32())
+    values = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
     unique = values.dictionary_encode()
-    texts = [str(int(v)) if float(v).is_integer() else repr(float(v)) for v in unique.dictionary.to_pylist()]
+    # The shortest text that gives the number back in its own precision: 0.1 in single precision is 0.1 too.
+    numbers = unique.dictionary.to_numpy(zero_copy_only=False)
+    texts = [str(int(v)) if float(v).is_integer() else str(v) for v in numbers]
     return pa.array(texts, pa.string()).take(unique.indices)
 
 

@@ -49,6 +49,8 @@ class Domain:
         if self.bins is not None:
             found = self.bins.index(to_number(array, self.name))
             return np.where(found < 0, MISSING, found + FIRST).astype(np.int32), None
+        if pa.types.is_nested(array.type):
+            to_text(array, self.name)  # refuses it by name
         coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
         text = to_text(coded.dictionary, self.name)
         place = pc.index_in(text, value_set=self.entities)

@@ -87,6 +87,8 @@ def check_output(path: Path, *, force: bool) -> None:
     check_ending(path)
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}; create it first")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; name a file")
     if path.exists() and not force:
         raise InputError(f"{path}: exists already; use --force to replace it")
 

@@ -1,0 +1,142 @@
+"""Decoder-R: from its context, which entity was here? Pre-trains the encoder and proposes replacements."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from carat.data.vocabulary import FIRST, MISSING, Vocabulary
+from carat.explain.encoder import RowEncoder
+from carat.explain.stacked import DomainLinear
+from carat.training import TrainableNetwork
+from carat.training.negatives import UniformEntities
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReconstructionTask:
+    """How records are corrupted in pre-training, and where the loss is taken.
+
+    Args:
+        masked: share of entities replaced by the mask token.
+        replaced: share of entities replaced by a random one of the same domain.
+        intact: share of the other entities that count in the loss too.
+        sampled_above: domains with more entities use a sampled softmax.
+        samples: entities it draws.
+    """
+
+    masked: float = 0.2
+    replaced: float = 0.2
+    intact: float = 0.1
+    sampled_above: int = 20_000
+    samples: int = 4_096
+
+    def corrupt(self, ids: Tensor, noise: UniformEntities, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Corrupted ids and where they were corrupted, both [n, m]; missing and unseen entities stay as they are."""
+        draw = torch.rand(ids.shape, generator=generator, device=ids.device)
+        known = ids >= FIRST
+        domains = torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
+        masked = known & (draw < self.masked)
+        replaced = known & ~masked & (draw < self.masked + self.replaced)
+        corrupted = torch.where(replaced, noise.draw(domains, generator), ids)
+        return corrupted.masked_fill(masked, MISSING), masked | replaced
+
+
+class DecoderR(nn.Module):
+    """A shared layer, the domain vector beside it, then layers of each domain and a softmax over its entities."""
+
+    def __init__(self, vocabulary: Vocabulary, *, width: int, dim: int) -> None:
+        super().__init__()
+        domains = len(vocabulary)
+        self.entities = [size - FIRST for size in vocabulary.sizes.tolist()]
+        self.shared = nn.Linear(width, 256)
+        self.first = DomainLinear(domains, 256 + dim, 128)
+        self.second = DomainLinear(domains, 128, 64)
+        # One table for all domains; the reserved ids have no row, so they can never be proposed.
+        self.output = nn.Parameter(torch.randn(sum(self.entities), 64) * 64**-0.5)
+        self.bias = nn.Parameter(torch.zeros(sum(self.entities)))
+
+    def hidden(self, z: Tensor, domain: Tensor) -> Tensor:
+        """z [n, m, width] and the domain vectors [m, dim] → [n, m, 64]."""
+        shared = functional.gelu(self.shared(z))
+        shared = torch.cat([shared, domain.to(shared.dtype).expand(*shared.shape[:2], -1)], dim=-1)
+        return functional.gelu(self.second(functional.gelu(self.first(shared))))
+
+    def tables(self) -> list[tuple[Tensor, Tensor]]:
+        """For each domain, the output weights [entities, 64] and biases [entities]."""
+        return list(zip(self.output.split(self.entities), self.bias.split(self.entities), strict=True))
+
+
+class ReconstructionNetwork(TrainableNetwork):
+    """Encoder and decoder-R, trained together to restore corrupted records."""
+
+    def __init__(self, vocabulary: Vocabulary, encoder: RowEncoder, task: ReconstructionTask) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.task = task
+        self.decoder = DecoderR(vocabulary, width=encoder.width, dim=encoder.dim)
+        self.noise = UniformEntities(vocabulary)
+
+    def loss(self, ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Cross-entropy at the corrupted positions and at a small share of the intact ones.
+
+        Positions are chosen domain by domain, always the same number of them, the corrupted ones first: the softmax
+        is computed nowhere else, and shapes do not change from step to step.
+        """
+        ids = ids.to(torch.int64)
+        corrupted, where = self.task.corrupt(ids, self.noise, generator)
+        _, z = self.encoder(corrupted)
+        draw = torch.rand(ids.shape, generator=generator, device=ids.device)
+        intact = (ids >= FIRST) & (draw < self.task.intact)
+        priority = torch.where(where, 1 + draw, torch.where(intact, draw, -1.0))
+        chosen, index = priority.topk(self._positions(len(ids)), dim=0)  # [k, m]
+        z = z.gather(0, index[..., None].expand(-1, -1, z.shape[-1]))
+        hidden = self.decoder.hidden(z, self.encoder.domain).unbind(dim=1)
+        target, weight = ids.gather(0, index).unbind(dim=1), (chosen >= 0).float()
+        losses = [
+            self._entity_loss(h, t.clamp(min=FIRST) - FIRST, *table, generator)
+            for h, t, table in zip(hidden, target, self.decoder.tables(), strict=True)
+        ]
+        return (torch.stack(losses, dim=1) * weight).sum() / weight.sum().clamp(min=1)
+
+    def _positions(self, records: int) -> int:
+        """Enough for the expected number of positions and four standard deviations more."""
+        share = self.task.masked + self.task.replaced
+        share += (1 - share) * self.task.intact
+        return min(records, math.ceil(records * share + 4 * math.sqrt(records * share * (1 - share))))
+
+    def _entity_loss(
+        self, hidden: Tensor, target: Tensor, weight: Tensor, bias: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        """Cross-entropy [k] of hidden [k, 64] against targets [k] among a domain's entities."""
+        if len(weight) <= self.task.sampled_above:
+            return functional.cross_entropy(hidden @ weight.T + bias, target, reduction="none")
+        others = len(weight) - 1
+        drawn = torch.randint(len(weight), (self.task.samples,), generator=generator, device=hidden.device)
+        logits = (hidden @ weight[drawn].T + bias[drawn]).float()
+        # The drawn ones stand for all other entities; one that is the target itself stands for nothing.
+        logits = (logits + math.log(others / self.task.samples)).masked_fill(drawn == target[:, None], -torch.inf)
+        true = ((hidden * weight[target]).sum(dim=-1) + bias[target]).float()
+        return torch.logaddexp(true, logits.logsumexp(dim=-1)) - true
+
+    @torch.no_grad()
+    def propose(self, ids: Tensor, targets: Tensor, limit: int) -> tuple[Tensor, Tensor]:
+        """The likeliest entities with the target domains masked: ids and log-probabilities, each [n, m, limit].
+
+        Where a position is no target, or a domain has fewer entities, the id is `MISSING` and the weight −∞.
+        """
+        ids = ids.to(torch.int64)
+        _, z = self.encoder(ids.masked_fill(targets, MISSING))
+        hidden = self.decoder.hidden(z, self.encoder.domain)
+        found = torch.full((*ids.shape, limit), MISSING, device=ids.device)
+        log_weight = torch.full(found.shape, -torch.inf, device=ids.device)
+        for domain, (weight, bias) in enumerate(self.decoder.tables()):
+            rows = targets[:, domain].nonzero().flatten()
+            logits = hidden[rows, domain] @ weight.T + bias
+            best, entity = logits.log_softmax(dim=-1).topk(min(limit, len(weight)), dim=-1)
+            found[rows, domain, : entity.shape[1]] = entity + FIRST
+            log_weight[rows, domain, : entity.shape[1]] = best
+        return found, log_weight
