@@ -8,7 +8,6 @@ from hypothesis import settings
 
 from tests.planted import planted_table
 
-
 # The same examples on every run, and a slow machine fails nothing.
 settings.register_profile("carat", derandomize=True, deadline=None)
 settings.load_profile("carat")
