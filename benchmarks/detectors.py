@@ -1,6 +1,6 @@
 """ROC-AUC of every detector on synthetic anomalies, PyOD's IForest and ECOD on ordinal codes beside them.
 
-    python benchmarks/detectors.py [--data flights|FILE] [--train 40000] [--tested 2000] [--seeds 1]
+    python benchmarks/detectors.py [--data flights|FILE] [--train N] [--tested 2000] [--seeds 1]
 
 Trains on the first records without missing values, corrupts later ones whose entities are known (half of them in one
 domain, half in two), and asks how well the scores tell the corrupted from the untouched ones: for the records right
@@ -14,14 +14,12 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
-import pyarrow.parquet as pq
+from common import TRAIN_ROWS, read
 from pyod.models.ecod import ECOD
 from pyod.models.iforest import IForest
 
-from carat.data import open_source, scan
-from carat.datasets import Dataset, find_dataset
+from carat.datasets import Dataset
 from carat.detectors import DETECTORS, FittedDetector, OutsideDetector, PyodDetector
 from carat.experiments import Trial, make_trial
 from carat.metrics import roc_auc
@@ -39,16 +37,6 @@ def detectors(seed: int) -> dict[str, Maker]:
     }
 
 
-def read(name: str) -> Dataset:
-    """A dataset by name, or a Parquet file without a schema of its own: every text column, random split."""
-    dataset = find_dataset(name)
-    if dataset is None:
-        table = pq.read_table(name)
-        schema = scan(open_source(table)).schema
-        dataset = Dataset(name=Path(name).stem, table=table, schema=schema, synthetic=False, about=name)
-    return dataset
-
-
 def trials(dataset: Dataset, train: int, tested: int, seed: int) -> dict[str, Trial]:
     """Next and spread, which differ only where there is a time."""
     kinds = ("next", "spread") if dataset.schema.time else ("next",)
@@ -63,14 +51,14 @@ def main() -> None:
     warnings.filterwarnings("ignore", category=FutureWarning)
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", default="flights")
-    parser.add_argument("--train", type=int, default=40_000)
+    parser.add_argument("--train", type=int)
     parser.add_argument("--tested", type=int, default=2_000)
     parser.add_argument("--seeds", type=int, default=1)
     arguments = parser.parse_args()
     dataset = read(arguments.data)
     print(f"{dataset.name}: ROC-AUC of untouched against corrupted records")
     for seed in range(arguments.seeds):
-        found = trials(dataset, arguments.train, arguments.tested, seed)
+        found = trials(dataset, arguments.train or TRAIN_ROWS[dataset.name], arguments.tested, seed)
         data = next(iter(found.values())).data
         print(f"seed {seed}, {len(data.train) + len(data.held_out):,} records, {data.vocabulary.entities:,} entities")
         print(f"{'detector':14s} {'fit':>7s}  " + "  ".join(f"{take:>7s} (1 / 2 corruptions)" for take in found))

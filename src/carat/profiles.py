@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from carat.errors import InputError, nearest
 
@@ -14,18 +16,39 @@ class Profile:
     Args:
         name: as the command line calls it.
         detector: the default detector.
+        explainer: the default explainer.
+        explainer_params: its arguments.
     """
 
     name: str
     detector: str
+    explainer: str
+    explainer_params: Mapping[str, Any] = field(default_factory=dict)
 
 
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile(name="instant", detector="counts"),
-        Profile(name="fast", detector="ape"),
-        Profile(name="paper", detector="mead"),
+        Profile(name="instant", detector="counts", explainer="counts"),
+        Profile(name="fast", detector="ape", explainer="transformer"),
+        Profile(
+            name="paper",
+            detector="mead",
+            explainer="transformer",
+            explainer_params={
+                "dim": 64,
+                "layers": 4,
+                "heads": 8,
+                "dropout": 0.1,
+                "bilinear": 64,
+                "epochs": (250, 250, 100),
+                "batch_size": 512,
+                "learning_rate": 5e-4,
+                "tuning_rate": 5e-4,
+                "schedule": "constant",
+                "keep_best": False,
+            },
+        ),
     )
 }
 

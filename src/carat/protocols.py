@@ -17,3 +17,12 @@ class Detector(Protocol):
     def score(self, ids: Tensor) -> Tensor:
         """Scores float [n] of records ids [n, m]."""
         ...
+
+
+@runtime_checkable
+class Explainer(Protocol):
+    """Gives every entity of a record the likelihood that it belongs in its context."""
+
+    def likelihood(self, ids: Tensor) -> Tensor:
+        """Likelihoods float [n, m] in 0..1 of records ids [n, m]; NaN where an entity is missing."""
+        ...

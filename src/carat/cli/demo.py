@@ -17,8 +17,8 @@ from carat.cli.app import app, say
 from carat.data import Table, TableWriter, open_source
 from carat.datasets import flights
 from carat.errors import InputError
+from carat.fitting import fit as fit_model
 from carat.model import Model
-from carat.model import fit as fit_model
 from carat.training import terminal_progress
 
 TRAIN_ROWS = 60_000

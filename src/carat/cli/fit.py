@@ -11,7 +11,7 @@ import typer
 from carat.cli.app import app, say
 from carat.cli.options import Data, Device, Force, Quiet
 from carat.errors import InputError
-from carat.model import fit as fit_model
+from carat.fitting import fit as fit_model
 from carat.store import check_target
 from carat.training import terminal_progress
 
@@ -26,8 +26,11 @@ def fit(
     ] = None,
     profile: Annotated[str, typer.Option(metavar="instant|fast|paper", help="A set of defaults.")] = "fast",
     detector: Annotated[
-        str | None, typer.Option(metavar="mead|ape|counts", help="Default: the profile's.", show_default=False)
+        str | None, typer.Option(metavar="mead|ape|context|counts", help="Default: the profile's.", show_default=False)
     ] = None,
+    explainer: Annotated[
+        bool, typer.Option("--explainer/--no-explainer", help="Without it: scores alone, and a quicker fit.")
+    ] = True,
     device: Device = "auto",
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="The same seed gives the same model.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit that was interrupted.")] = False,
@@ -48,6 +51,7 @@ def fit(
             **_table_options(config, columns),
             profile=profile,
             detector=detector,
+            explainer=None if explainer else False,
             device=device,
             seed=seed,
             checkpoints=partial,
@@ -59,7 +63,8 @@ def fit(
     facts = model.training
     say(
         f"{out}: {facts['records'] + facts['held_out']:,} records, {len(model.vocabulary)} domains, "
-        f"{model.vocabulary.entities:,} entities, detector {model.detector.name}, {facts['seconds']:.1f} s",
+        f"{model.vocabulary.entities:,} entities, detector {model.detector.name}, "
+        f"explainer {model.explainer.name if model.explainer else 'none'}, {facts['seconds']:.1f} s",
         quiet=quiet,
     )
 

@@ -42,6 +42,14 @@ def _domains(contents: Contents) -> dict[str, dict[str, Any]]:
     }
 
 
+def _explainer_line(explainer: dict[str, Any] | None) -> str:
+    if explainer is None:
+        return "none"
+    calibration = explainer["facts"]["calibration"]
+    calibration = calibration.get("tuned", calibration)
+    return f"{explainer['name']}, expected calibration error {calibration['error_after']:.4f}"
+
+
 def _print(path: Path, facts: dict[str, Any]) -> None:
     console = Console(emoji=False)
     training, detector, threshold = facts["training"], facts["detector"], facts["threshold"]
@@ -54,6 +62,7 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
         "model": f"{path} (carat {facts['carat']})",
         "trained on": f"{training['source']}: {training['records']:,} records and {training['held_out']:,} held out",
         "detector": detector.get("name") or f"{detector['outside']} (from outside, not stored)",
+        "explainer": _explainer_line(facts["explainer"]),
         "anomalous": f"below {where}",
         "fit": f"profile {training['profile']}, seed {training['seed']}, {training['device']}, "
         f"{training['seconds']:.1f} s",

@@ -67,6 +67,18 @@ class Pairs:
         place = torch.searchsorted(self.keys, key.contiguous()).clamp_(max=len(self.keys) - 1)
         return torch.where(self.keys[place] == key, self.counts[place].to(torch.int64), 0)
 
+    def adjacency(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Every entity's partners, both ways: starts int64 [total + 1], partner rows int64 [2p], counts int32 [2p].
+
+        The partners of the entity at row r are those from starts[r] to starts[r + 1], in ascending order.
+        """
+        low, high = self.keys // self.total, self.keys % self.total
+        owner, partner = torch.cat([low, high]), torch.cat([high, low])
+        order = (owner * self.total + partner).argsort()
+        starts = torch.zeros(self.total + 1, dtype=torch.int64, device=self.keys.device)
+        starts[1:] = torch.bincount(owner, minlength=self.total).cumsum(0)
+        return starts, partner[order], torch.cat([self.counts, self.counts])[order]
+
     def to(self, device: torch.device | str) -> Pairs:
         """The same counts on another device."""
         return Pairs(self.keys.to(device), self.counts.to(device), self.singles.to(device), self.records)

@@ -1,0 +1,214 @@
+"""The paper's explainer: encoder, decoder-R, decoder-P, trained in three stages."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Literal, Self
+
+import torch
+from torch import Tensor
+
+from carat.data.pairs import Pairs
+from carat.data.training_data import TrainingData
+from carat.data.vocabulary import Vocabulary
+from carat.explain.base import PART_ROWS, FittedExplainer, calibrate, held_out_corruptions
+from carat.explain.calibration import Calibration
+from carat.explain.encoder import RowEncoder
+from carat.explain.likelihood import LikelihoodNetwork, LikelihoodTask
+from carat.explain.reconstruction import ReconstructionNetwork, ReconstructionTask
+from carat.training import History, Plan, Run, train
+from carat.training.checkpoint import part
+
+
+class TransformerExplainer(FittedExplainer):
+    """Which entities do not belong, by a transformer over the record.
+
+    Three stages: `pretrain` (encoder with decoder-R), `decoder-p` (on the frozen encoder: the paper), `fine-tune`
+    (a copy of both, trained together: better, and the default). `likelihood` uses the fine-tuned pair, `frozen` gives
+    the paper's, and `propose` asks decoder-R for entities that would fit.
+
+    Args:
+        dim: d; the transformer is 2 d wide.
+        layers: transformer layers.
+        heads: attention heads.
+        dropout: inside the transformer.
+        bilinear: outputs of decoder-P's bilinear layer.
+        epochs: of the three stages.
+        batch_size: records a step.
+        learning_rate: of the first two stages.
+        tuning_rate: of the third.
+        schedule: `one-cycle` or `constant`.
+        keep_best: keep the weights with the best held-out loss in the first two stages too; the paper keeps the last.
+        sampled_above: domains with more entities use a sampled softmax in decoder-R.
+    """
+
+    name = "transformer"
+
+    pretrained_: ReconstructionNetwork
+    frozen_: LikelihoodNetwork
+    tuned_: LikelihoodNetwork
+    calibration_: dict[str, Calibration]
+    history_: dict[str, History]
+
+    def __init__(
+        self,
+        *,
+        dim: int = 32,
+        layers: int = 2,
+        heads: int = 4,
+        dropout: float = 0.0,
+        bilinear: int = 32,
+        epochs: tuple[int, int, int] = (20, 10, 10),
+        batch_size: int = 256,
+        learning_rate: float = 3e-3,
+        tuning_rate: float = 1e-3,
+        schedule: Literal["one-cycle", "constant"] = "one-cycle",
+        keep_best: bool = True,
+        sampled_above: int = 20_000,
+    ) -> None:
+        self.dim = dim
+        self.layers = layers
+        self.heads = heads
+        self.dropout = dropout
+        self.bilinear = bilinear
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.tuning_rate = tuning_rate
+        self.schedule = schedule
+        self.keep_best = keep_best
+        self.sampled_above = sampled_above
+
+    def fit(self, data: TrainingData, run: Run | None = None) -> Self:
+        """Train the three stages one after the other."""
+        run = run or Run()
+        self.device_ = run.device
+        self.history_ = {}
+        with run.seeded("explainer"):
+            self._build(data.vocabulary)
+        self._train("pretrain", self.pretrained_, data, run)
+        self.frozen_.encoder.load_state_dict(self.pretrained_.encoder.state_dict())
+        self._train("decoder-p", self.frozen_, data, run)
+        self.tuned_.load_state_dict(self.frozen_.state_dict())
+        self._train("fine-tune", self.tuned_, data, run)
+        self._calibrate(data, run)
+        return self
+
+    def _build(self, vocabulary: Vocabulary) -> None:
+        encoder = RowEncoder(vocabulary, dim=self.dim, layers=self.layers, heads=self.heads, dropout=self.dropout)
+        task = ReconstructionTask(sampled_above=self.sampled_above)
+        self.pretrained_ = ReconstructionNetwork(vocabulary, encoder, task)
+        self.frozen_, self.tuned_ = (
+            LikelihoodNetwork(vocabulary, copy.deepcopy(encoder), LikelihoodTask(), bilinear=self.bilinear, tune=tune)
+            for tune in (False, True)
+        )
+
+    def _plan(self, stage: Literal["pretrain", "decoder-p", "fine-tune"], records: int) -> Plan:
+        number = ("pretrain", "decoder-p", "fine-tune").index(stage)
+        tuning = stage == "fine-tune"
+        plan = Plan(
+            epochs=self.epochs[number],
+            batch_size=self.batch_size,
+            learning_rate=self.tuning_rate if tuning else self.learning_rate,
+            schedule="one-cycle" if tuning else self.schedule,
+            keep_best=tuning or self.keep_best,
+            accelerate=True,
+        )
+        return plan.for_records(records)
+
+    def _train(
+        self,
+        stage: Literal["pretrain", "decoder-p", "fine-tune"],
+        network: ReconstructionNetwork | LikelihoodNetwork,
+        data: TrainingData,
+        run: Run,
+    ) -> None:
+        plan = self._plan(stage, len(data.train))
+        self.history_[stage] = train(network, data.train, plan, run, stage=stage, validation=data.held_out)
+
+    def _calibrate(self, data: TrainingData, run: Run) -> None:
+        ids, replaced = held_out_corruptions(data, run)
+        self.calibration_ = {}
+        for kind, network in (("frozen", self.frozen_), ("tuned", self.tuned_)):
+            self.calibration_[kind] = calibrate(self._in_parts(network, ids, PART_ROWS), ids, replaced)
+
+    def _logits(self, ids: Tensor) -> Tensor:
+        return self.calibration_["tuned"].apply(self.tuned_(ids))
+
+    @property
+    def frozen(self) -> FrozenExplainer:
+        """The paper's explainer: decoder-P on the frozen encoder."""
+        return FrozenExplainer(self)
+
+    def propose(self, ids: Tensor, targets: Tensor, limit: int) -> tuple[Tensor, Tensor]:
+        """What decoder-R would put in the target domains: ids and log-probabilities, each [n, m, limit]."""
+        parts = [
+            self.pretrained_.propose(i.to(self.device_), t.to(self.device_), limit)
+            for i, t in zip(ids.split(PART_ROWS), targets.split(PART_ROWS), strict=True)
+        ]
+        shape = (0, ids.shape[1], limit)
+        found = torch.cat([torch.empty(shape, dtype=torch.int64, device=self.device_), *(p[0] for p in parts)])
+        weight = torch.cat([torch.empty(shape, device=self.device_), *(p[1] for p in parts)])
+        return found.to(ids.device), weight.to(ids.device)
+
+    def _networks(self) -> dict[str, torch.nn.Module]:
+        """The frozen pair stores its decoder alone: its encoder is the pre-trained one."""
+        return {"pretrained": self.pretrained_, "frozen": self.frozen_.decoder, "tuned": self.tuned_}
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The weights of all networks."""
+        return {
+            f"{name}.{key}": tensor
+            for name, network in self._networks().items()
+            for key, tensor in network.state_dict().items()
+        }
+
+    def restore(self, tensors: Mapping[str, Tensor], vocabulary: Vocabulary, pairs: Pairs) -> None:
+        """Rebuild the networks around the weights."""
+        with torch.random.fork_rng(devices=[]):
+            self._build(vocabulary)
+        for name, network in self._networks().items():
+            network.load_state_dict(part(dict(tensors), f"{name}."))
+        self.frozen_.encoder.load_state_dict(self.pretrained_.encoder.state_dict())
+        for network in (self.pretrained_, self.frozen_, self.tuned_):
+            network.eval()
+
+    def to(self, device: torch.device | str) -> Self:
+        """Move to a device, in place."""
+        self.device_ = torch.device(device)
+        for network in (self.pretrained_, self.frozen_, self.tuned_):
+            network.to(self.device_)
+        return self
+
+    def facts(self) -> dict[str, Any]:
+        """How training went, and the calibration."""
+        return {
+            "history": {stage: asdict(history) for stage, history in self.history_.items()},
+            "calibration": {kind: calibration.to_json() for kind, calibration in self.calibration_.items()},
+        }
+
+    def restore_facts(self, facts: Mapping[str, Any]) -> None:
+        """Take up what `facts` gave."""
+        super().restore_facts(facts)
+        self.history_ = {stage: History(**history) for stage, history in facts["history"].items()}
+        self.calibration_ = {kind: Calibration(**known) for kind, known in facts["calibration"].items()}
+
+
+class FrozenExplainer:
+    """A view of a `TransformerExplainer` through its frozen encoder, as the paper has it."""
+
+    def __init__(self, explainer: TransformerExplainer) -> None:
+        self._explainer = explainer
+
+    def likelihood(self, ids: Tensor) -> Tensor:
+        """Likelihoods float32 [n, m] in 0..1; NaN where an entity is missing."""
+        explainer = self._explainer
+        calibration = explainer.calibration_["frozen"]
+
+        def part_of(ids: Tensor) -> Tensor:
+            logits = calibration.apply(explainer.frozen_(ids.to(torch.int64))).float()
+            return logits.sigmoid().masked_fill(ids == 0, torch.nan)
+
+        return explainer._in_parts(part_of, ids, PART_ROWS)
