@@ -69,9 +69,9 @@ def fit_calibration(logits: Tensor, belongs: Tensor, *, shift: bool = False) -> 
     if len(logits):
         optimizer.step(closure)
     scale, moved = float(parameters[0].detach().exp()), float(parameters[1].detach()) * use_shift
-    return Calibration(
-        scale=scale,
-        shift=moved,
-        error_before=expected_calibration_error(logits.sigmoid(), belongs.cpu()),
-        error_after=expected_calibration_error((logits * scale + moved).sigmoid(), belongs.cpu()),
-    )
+    before = expected_calibration_error(logits.sigmoid(), belongs.cpu())
+    after = expected_calibration_error((logits * scale + moved).sigmoid(), belongs.cpu())
+    if after > before:
+        # The likeliest temperature minds the few that are wildly wrong more than the many that are nearly right.
+        scale, moved, after = 1.0, 0.0, before
+    return Calibration(scale=scale, shift=moved, error_before=before, error_after=after)

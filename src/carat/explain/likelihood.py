@@ -21,12 +21,13 @@ class LikelihoodTask:
 
     Args:
         unchanged: α, the share of records left alone.
-        most: in the others, one to so many entities are replaced, each number equally often.
+        most: in the others, one to so many entities are replaced, each number equally often; two is where the paper
+            stops in its anomalies.
         unseen: share of the replacements that are the unseen id instead of an entity.
     """
 
     unchanged: float = 0.3
-    most: int = 3
+    most: int = 2
     unseen: float = 0.03
 
     def corrupt(self, ids: Tensor, noise: UniformEntities, generator: torch.Generator) -> tuple[Tensor, Tensor]:

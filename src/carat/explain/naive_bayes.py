@@ -59,7 +59,7 @@ class NaiveBayes:
         context = known.sum(dim=1, keepdim=True) - known.long()  # [n, m]: known entities beside this one
         sizes = torch.tensor(self.sizes, device=ids.device)
         spread = torch.repeat_interleave(context, sizes, dim=1)
-        fitted = total.view(records, -1) + self.log_share - spread * self.log_count
+        fitted = total.view(records, len(self.reserved)) + self.log_share - spread * self.log_count
         return fitted.masked_fill(self.reserved, -torch.inf)
 
     def to(self, device: torch.device) -> NaiveBayes:

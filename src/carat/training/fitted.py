@@ -31,8 +31,8 @@ class Fitted(ABC):
 
     def params(self) -> dict[str, Any]:
         """The arguments of `__init__`, as scikit-learn's `get_params` gives them."""
-        names = inspect.signature(type(self).__init__).parameters
-        return {name: getattr(self, name) for name in names if name != "self"}
+        known = inspect.signature(type(self)).parameters.values()
+        return {p.name: getattr(self, p.name) for p in known if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:

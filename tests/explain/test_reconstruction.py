@@ -1,0 +1,125 @@
+"""Decoder-R: what it sees, what it is asked, and what a large domain costs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import torch
+from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from carat.data import FIRST, MISSING, UNSEEN, TrainingData
+from carat.explain.encoder import RowEncoder
+from carat.explain.reconstruction import ReconstructionNetwork, ReconstructionTask
+from carat.training.negatives import UniformEntities
+from tests.explain.small import training_data
+
+
+def network(data: TrainingData, task: ReconstructionTask | None = None) -> ReconstructionNetwork:
+    torch.manual_seed(0)
+    encoder = RowEncoder(data.vocabulary, dim=8, layers=1, heads=2, dropout=0.0)
+    return ReconstructionNetwork(data.vocabulary, encoder, task or ReconstructionTask())
+
+
+def test_corruption(planted: pa.Table) -> None:
+    data = training_data(planted)
+    ids = data.train.long().clone()
+    ids[:300, 0], ids[:300, 1] = MISSING, UNSEEN
+    noise, generator = UniformEntities(data.vocabulary), torch.Generator().manual_seed(0)
+    corrupted, where = ReconstructionTask().corrupt(ids, noise, generator)
+    masked = (corrupted == MISSING) & (ids != MISSING)
+    known = ids >= FIRST
+    assert abs(float(masked[known].float().mean()) - 0.2) < 0.02
+    assert abs(float((where & ~masked)[known].float().mean()) - 0.2) < 0.02
+    assert not where[~known].any(), "missing and unseen entities are left alone"
+    assert torch.equal(corrupted[~where], ids[~where])
+
+
+def test_masks_never_leak_the_target(planted: pa.Table) -> None:
+    """What is proposed for masked domains is the same whatever stood there."""
+    data = training_data(planted)
+    made = network(data).eval()
+    ids = data.train[:20].long()
+    targets = torch.zeros_like(ids, dtype=torch.bool)
+    targets[:, 1] = targets[:10, 2] = True
+    other = ids.clone()
+    other[targets] = UNSEEN
+    for mine, theirs in zip(made.propose(ids, targets, 5), made.propose(other, targets, 5), strict=True):
+        assert torch.equal(mine, theirs)
+
+
+def test_proposals_are_entities_in_falling_order(planted: pa.Table) -> None:
+    data = training_data(planted)
+    ids = data.train[:20]
+    targets = torch.zeros_like(ids, dtype=torch.bool)
+    targets[:, 0] = True
+    found, weight = network(data).eval().propose(ids, targets, 10)
+    assert found.shape == weight.shape == (20, 4, 10)
+    assert (found[:, 0, :6] >= FIRST).all(), "Port has six entities"
+    assert (found[:, 0, 6:] == MISSING).all()
+    assert (weight[:, 0, :6].diff(dim=1) <= 0).all()
+    torch.testing.assert_close(weight[:, 0, :6].exp().sum(dim=1), torch.ones(20))
+    assert (found[:, 1:] == MISSING).all()
+    assert weight[:, 1:].isneginf().all()
+
+
+def test_loss_is_cross_entropy_where_it_should_be(planted: pa.Table) -> None:
+    """Everything masked, nothing else counted: the loss is the plain mean over all positions."""
+    data = training_data(planted)
+    made = network(data, ReconstructionTask(masked=1.0, replaced=0.0, intact=0.0)).eval()
+    ids = data.train[:30].long()
+    _, z = made.encoder(torch.zeros_like(ids))
+    hidden = made.decoder.hidden(z, made.encoder.domain)
+    slow = [
+        functional.cross_entropy(hidden[:, d] @ weight.T + bias, ids[:, d] - FIRST)
+        for d, (weight, bias) in enumerate(made.decoder.tables())
+    ]
+    torch.testing.assert_close(made.loss(ids, torch.Generator().manual_seed(0)), torch.stack(slow).mean())
+
+
+def test_every_trainable_parameter_gets_gradient(planted: pa.Table) -> None:
+    data = training_data(planted)
+    made = network(data)
+    made.loss(data.train, torch.Generator().manual_seed(0)).backward()
+    for name, parameter in made.named_parameters():
+        assert parameter.grad is not None, name
+        assert (parameter.grad != 0).any(), name
+
+
+def test_sampled_softmax_estimates_the_full_one() -> None:
+    data = training_data(pa.table({"A": [f"a{i % 500}" for i in range(1000)], "B": ["x", "y"] * 500}))
+    task = ReconstructionTask(masked=1.0, replaced=0.0, intact=0.0, samples=2000)
+    full, sampled = network(data, task), network(data, ReconstructionTask(**{**task.__dict__, "sampled_above": 100}))
+    ids = data.train[:400]
+    exact = float(full.loss(ids, torch.Generator().manual_seed(0)).detach())
+    draws = [float(sampled.loss(ids, torch.Generator().manual_seed(s)).detach()) for s in range(20)]
+    assert len(set(draws)) > 1, "it is sampled"
+    assert math.isclose(sum(draws) / 20, exact, rel_tol=0.01)
+
+
+class Largest(TorchDispatchMode):
+    """Remembers the number of elements of the largest tensor that any operation made."""
+
+    elements = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        for tensor in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(tensor, torch.Tensor):
+                self.elements = max(self.elements, tensor.numel())
+        return result
+
+
+@pytest.mark.slow
+def test_a_domain_of_200_000_entities_has_bounded_memory() -> None:
+    """No operation of a training step makes a tensor larger than the tables of weights themselves."""
+    size = 200_000
+    data = training_data(pa.table({"A": [f"a{i}" for i in range(size)] * 2, "B": ["x", "y"] * size}))
+    made = network(data)
+    with Largest() as largest:  # type: ignore[no-untyped-call]
+        made.loss(data.train[:512], torch.Generator().manual_seed(0)).backward()
+    weights = max(parameter.numel() for parameter in made.parameters())
+    assert weights <= largest.elements <= weights + 1, "a full softmax would make 280 × 200,000 numbers"
