@@ -60,7 +60,8 @@ class DecoderP(nn.Module):
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         """x, z [n, m, width] → logits [n, m]."""
         pulled = (z @ self.bilinear).unflatten(-1, (len(self.bias), -1))  # [n, m, bilinear, width]
-        joined = (pulled @ x.to(pulled.dtype).unsqueeze(-1)).squeeze(-1) + self.bias
+        # As a product and a sum: a batched product of matrix and vector runs at half the speed on a CPU.
+        joined = (pulled * x.to(pulled.dtype).unsqueeze(-2)).sum(dim=-1) + self.bias
         hidden = functional.relu(self.second(functional.relu(self.first(joined))))
         logits: Tensor = self.third(hidden)
         return logits.squeeze(-1)
