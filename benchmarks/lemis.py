@@ -3,8 +3,8 @@
     python benchmarks/lemis.py lemis_amphibian.parquet [--profile fast]
 
 The table is the US Fish & Wildlife Service's declarations of amphibian imports (LEMIS), cleaned by EcoHealth Alliance.
-Trains on the records before 2018 that were neither seized nor refused, scores those from 2018 on, and prints the ROC-AUC
-of every detector for the real label, beside the smallest and the mean pairwise PMI.
+Trains on the records before 2018 that were neither seized nor refused, scores those from 2018 on, and prints the
+ROC-AUC of every detector for the real label, beside the smallest and the mean pairwise PMI.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from carat.data.schema import Schema
-from carat.datasets._trade import Ints, Side, World
+from carat.datasets._market import Ints, Side
+from carat.datasets._trade import World
 from carat.datasets.dataset import Dataset
 from carat.errors import InputError, nearest
 

@@ -1,0 +1,55 @@
+"""A fit that is killed goes on where it was, with the same model at its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+import torch
+
+from carat.cli import run
+from carat.store import read_folder
+
+
+def command(folder: Path, out: str, *options: str) -> list[str]:
+    return ["fit", str(folder / "t.csv"), "--out", str(folder / out), "--device", "cpu", *options]
+
+
+@pytest.mark.slow
+def test_a_killed_fit_resumes_to_the_same_model(planted: pa.Table, tmp_path: Path) -> None:
+    """A real SIGKILL between two stages: the first is finished and on disk, the second is under way."""
+    pyarrow.csv.write_csv(planted.slice(0, 600), tmp_path / "t.csv")
+    killed = subprocess.Popen([sys.executable, "-m", "carat", *command(tmp_path, "killed")], stderr=subprocess.DEVNULL)
+    checkpoint = tmp_path / "killed.partial" / "pretrain.safetensors"
+    while not checkpoint.exists() and killed.poll() is None:
+        pass
+    os.kill(killed.pid, signal.SIGKILL)
+    assert killed.wait() == -signal.SIGKILL, "the run must not have ended before it was killed"
+    assert not (tmp_path / "killed").exists()
+    assert run(command(tmp_path, "killed")) == 2, "an unfinished fit is neither resumed nor thrown away unasked"
+    assert run(command(tmp_path, "killed", "--resume")) == 0
+    assert not (tmp_path / "killed.partial").exists()
+    assert run(command(tmp_path, "whole")) == 0
+    resumed, whole = read_folder(tmp_path / "killed"), read_folder(tmp_path / "whole")
+    for name, tensors in whole.tensors.items():
+        for key, tensor in tensors.items():
+            assert torch.equal(tensor, resumed.tensors[name][key]), f"{name} {key}"
+
+
+def test_resuming_with_other_settings_is_refused(
+    planted: pa.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pyarrow.csv.write_csv(planted.slice(0, 100), tmp_path / "t.csv")
+    (tmp_path / "m.partial").mkdir()
+    (tmp_path / "m.partial" / "fit.json").write_text('{"seed": 1}', encoding="utf-8")
+    options = ["--profile", "instant"]
+    assert run(command(tmp_path, "m", "--resume", *options)) == 2
+    assert "other data or settings" in capsys.readouterr().err
+    assert run(command(tmp_path, "m", "--force", *options)) == 0
+    assert (tmp_path / "m" / "manifest.json").exists()
