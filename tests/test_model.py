@@ -81,11 +81,11 @@ def test_datasets_by_name_and_a_file_wins(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_checkpoints_of_another_fit_are_refused(planted: pa.Table, tmp_path: Path) -> None:
-    first = carat.fit(planted, detector="mead", checkpoints=tmp_path / "c")
-    again = carat.fit(planted, detector="mead", checkpoints=tmp_path / "c")
+    first = carat.fit(planted, explainer=False, detector="mead", checkpoints=tmp_path / "c")
+    again = carat.fit(planted, explainer=False, detector="mead", checkpoints=tmp_path / "c")
     assert torch.equal(first.reference, again.reference)
     with pytest.raises(InputError, match="other data or settings"):
-        carat.fit(planted.slice(1), detector="mead", checkpoints=tmp_path / "c")
+        carat.fit(planted.slice(1), explainer=False, detector="mead", checkpoints=tmp_path / "c")
 
 
 def test_profiles_choose_detectors_and_arguments_win(planted: pa.Table) -> None:
@@ -106,3 +106,12 @@ def test_lazy_imports() -> None:
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )
+
+
+def test_what_is_wrong_with_an_outside_detector_is_said_before_the_long_part(planted: pa.Table) -> None:
+    class Late(carat.explain.CountsExplainer):
+        def fit(self, data: Any, run: Any = None) -> Any:
+            raise AssertionError("the explainer must not be fitted before the detector was tried")
+
+    with pytest.raises(InputError, match="one score a record"):
+        carat.fit(planted, detector=lambda frame: [0.0], explainer=Late())

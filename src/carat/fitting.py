@@ -98,16 +98,21 @@ def fit(
     parts = TrainingData.split(table.ids, found.vocabulary, seed=seed)
     if isinstance(chosen, OutsideDetector):
         chosen.attach(found.vocabulary, data)
-    if explaining is not None:
+    # The detector first: it is quick, and what is wrong with one from outside should not wait for the explainer. The
+    # context detector is the explainer, so there it is the other way round.
+    explainer_first = isinstance(chosen, ContextDetector)
+    if explaining is not None and explainer_first:
         explaining.fit(parts, run)
-    chosen.fit(parts, run)
+    reference = chosen.fit(parts, run).score(parts.held_out).cpu().sort().values
+    if explaining is not None and not explainer_first:
+        explaining.fit(parts, run)
     return Model(
         schema=found.schema,
         vocabulary=found.vocabulary,
         pairs=parts.pairs,
         detector=chosen,
         explainer=explaining,
-        reference=chosen.score(parts.held_out).cpu().sort().values,
+        reference=reference,
         threshold=quantile,
         training={
             "source": source.label,

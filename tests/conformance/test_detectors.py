@@ -53,7 +53,7 @@ EVERY: dict[str, Maker] = {**{name: partial(str, name) for name in DETECTORS}, *
 
 @pytest.fixture(scope="module", params=list(EVERY))
 def case(request: pytest.FixtureRequest, planted: pa.Table) -> tuple[str, carat.Model]:
-    return request.param, carat.fit(planted, detector=EVERY[request.param]())
+    return request.param, carat.fit(planted, explainer=False, detector=EVERY[request.param]())
 
 
 def ids_of(model: carat.Model, *records: dict[str, str]) -> torch.Tensor:
@@ -91,7 +91,7 @@ def test_rare_is_less_normal(name: str) -> None:
     """What detectors without a sense of context can tell: five records of entities that hardly ever occur."""
     common, rare = ["p1", "p2"], ["p9"]
     table = pa.table(dict.fromkeys(("A", "B", "C"), common * 300 + rare * 5))
-    model = carat.fit(table, detector=EVERY[name]())
+    model = carat.fit(table, explainer=False, detector=EVERY[name]())
     scores = model.score(table)["score"].to_numpy()
     assert scores[-5:].max() < scores[:-5].min()
 
@@ -165,7 +165,7 @@ def test_moves_between_devices(case: tuple[str, carat.Model]) -> None:
 
 @pytest.mark.parametrize("name", list(DETECTORS))
 def test_same_seed_same_bits(name: str, planted: pa.Table) -> None:
-    models = [carat.fit(planted, detector=name, seed=7, device="cpu") for _ in range(2)]
+    models = [carat.fit(planted, explainer=False, detector=name, seed=7, device="cpu") for _ in range(2)]
     ids = ids_of(models[0], *NORMAL, *STRANGE)
     assert torch.equal(models[0].detector.score(ids), models[1].detector.score(ids))
 
@@ -180,7 +180,7 @@ def test_trains_with_missing_entities_everywhere(name: str, planted: pa.Table) -
     table = table.set_column(
         1, "Good", pa.array([None if i % 3 == 0 else planted["Good"][i].as_py() for i in range(rows)])
     )
-    model = carat.fit(table, detector=name)
+    model = carat.fit(table, explainer=False, detector=name)
     assert model.vocabulary.entities == sum(len(planted[name].unique()) for name in DOMAINS)
     normal, strange = model.detector.score(ids_of(model, *NORMAL)), model.detector.score(ids_of(model, *STRANGE))
     assert float(normal.min()) > float(strange.max())

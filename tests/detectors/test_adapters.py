@@ -31,7 +31,7 @@ def test_callable_gets_the_users_own_frame(library: Any, planted: pa.Table) -> N
         return np.zeros(len(frame))
 
     frame = library(planted.to_pydict())
-    carat.fit(frame, detector=detector)
+    carat.fit(frame, explainer=False, detector=detector)
     assert all(type(part) is type(frame) for part in seen)
     assert list(seen[0].columns if library is not pa.table else seen[0].column_names) == list(planted.column_names)
 
@@ -43,7 +43,7 @@ def test_callable_gets_null_where_missing_and_ids_on_demand(planted: pa.Table) -
         seen.append(part)
         return np.zeros(len(part))
 
-    model = carat.fit(planted, detector=look)
+    model = carat.fit(planted, explainer=False, detector=look)
     ids = torch.tensor([[2, MISSING, UNSEEN, 3]], dtype=torch.int32)
     model.detector.score(ids)
     row = seen[-1].to_pylist()[0]
@@ -63,7 +63,7 @@ def test_kinds_are_told_apart() -> None:
 
 
 def test_pyod_sign_is_flipped_and_sklearn_sign_kept(planted: pa.Table) -> None:
-    model = carat.fit(planted, detector=IForest(random_state=0), encoding="onehot")
+    model = carat.fit(planted, explainer=False, detector=IForest(random_state=0), encoding="onehot")
     assert isinstance(model.detector, PyodDetector)
     ids = model.vocabulary.encode(planted.slice(0, 5).to_pylist())
     matrix = encode(ids, model.vocabulary, "onehot", sparse=False)
@@ -71,7 +71,7 @@ def test_pyod_sign_is_flipped_and_sklearn_sign_kept(planted: pa.Table) -> None:
         model.detector.score(ids).numpy(), -model.detector.estimator.decision_function(matrix), rtol=1e-6
     )
     # OneClassSVM's score_samples and decision_function differ by a constant: score_samples is the one taken.
-    svm = carat.fit(planted, detector=OneClassSVM())
+    svm = carat.fit(planted, explainer=False, detector=OneClassSVM())
     assert isinstance(svm.detector, SklearnDetector)
     np.testing.assert_allclose(svm.detector.score(ids).numpy(), svm.detector.estimator.score_samples(matrix), rtol=1e-4)
 
@@ -92,15 +92,15 @@ def test_encodings() -> None:
 
 def test_bad_answers_are_said(planted: pa.Table) -> None:
     with pytest.raises(InputError, match="one score a record"):
-        carat.fit(planted, detector=lambda frame: np.zeros(3))
+        carat.fit(planted, explainer=False, detector=lambda frame: np.zeros(3))
     with pytest.raises(InputError, match="not a finite number"):
-        carat.fit(planted, detector=lambda frame: np.full(len(frame), np.nan))
+        carat.fit(planted, explainer=False, detector=lambda frame: np.full(len(frame), np.nan))
     with pytest.raises(NotFittedError, match="not attached"):
         CallableDetector(len).score(torch.zeros(1, 2))
 
 
 def test_not_stored_but_named_and_attached_again(planted: pa.Table, tmp_path: Path) -> None:
-    model = carat.fit(planted, detector=IsolationForest(random_state=0))
+    model = carat.fit(planted, explainer=False, detector=IsolationForest(random_state=0))
     model.save(tmp_path / "model")
     with pytest.raises(ModelFolderError, match="sklearn:IsolationForest.*carat.load"):
         carat.load(tmp_path / "model")

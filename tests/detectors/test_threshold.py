@@ -12,7 +12,7 @@ from carat.errors import InputError
 
 
 def test_changes_without_refitting(planted: pa.Table) -> None:
-    model = carat.fit(planted, detector="counts")
+    model = carat.fit(planted, explainer=False, detector="counts")
     for quantile in (0.01, 0.25, 0.9):
         changed = model.with_threshold(quantile)
         assert changed.detector is model.detector
@@ -30,6 +30,6 @@ def test_refuses(wrong: dict[str, float]) -> None:
 
 def test_survives_saving(planted: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("threshold") / "model"
-    model = carat.fit(planted, detector="counts", threshold=Threshold(value=-2.5))
+    model = carat.fit(planted, explainer=False, detector="counts", threshold=Threshold(value=-2.5))
     model.save(path)
     assert carat.load(path).threshold_score == -2.5

@@ -25,8 +25,7 @@ def test_stages_share_what_they_should(planted: pa.Table) -> None:
 
 
 def test_frozen_view_is_the_papers_explainer(planted: pa.Table) -> None:
-    data = training_data(planted)
-    explainer = small(epochs=(20, 20, 2)).fit(data)
+    explainer = small(epochs=(20, 20, 2))
     model = carat.fit(planted, explainer=explainer, detector="counts")
     strange = model.vocabulary.encode([{**record(Port=1, Good=1, Carrier=1, Buyer=1), "Carrier": "Carrier-4a"}])
     likelihood = explainer.frozen.likelihood(strange)
