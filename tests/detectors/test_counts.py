@@ -27,7 +27,9 @@ def test_by_hand() -> None:
     def lift(together: int, given: int, other: int) -> float:
         return math.log((together + 0.5 * other / 4) / (given + 0.5) / (other / 4))
 
-    expected = [(lift(2, 3, 2) + lift(2, 2, 3)) / 2, (lift(0, 1, 2) + lift(0, 2, 1)) / 2]
+    fits, does_not = (lift(2, 3, 2) + lift(2, 2, 3)) / 2, (lift(0, 1, 2) + lift(0, 2, 1)) / 2
+    assert fits > 0 > does_not
+    expected = [0.1 * fits, does_not]
     assert counts.score(ids).tolist() == pytest.approx(expected, rel=1e-5)
 
 

@@ -16,14 +16,18 @@ from carat.training import Run
 
 
 class Counts(FittedDetector):
-    """Sum over all pairs of how much more likely the two entities are together than apart.
+    """Sum over all pairs of how much more or less likely the two entities are together than apart.
 
     For entities a and b the evidence is log P(b | a) / P(b), averaged with the same seen from b. P(b | a) is
     smoothed with `smoothing` pseudo-records that follow P(b): a pair that never occurred is damning when both
     entities are frequent, and says nothing when one of them is new.
 
+    Evidence that two entities fit counts for less than evidence that they do not: among rare entities every pair that
+    occurred at all looks like a strong bond, and must not outweigh a pair that is out of place.
+
     Args:
         smoothing: weight of the prior, in records.
+        credit: weight of evidence that two entities fit.
     """
 
     name = "counts"
@@ -31,8 +35,9 @@ class Counts(FittedDetector):
     pairs_: Pairs
     offsets_: Tensor
 
-    def __init__(self, *, smoothing: float = 0.1) -> None:
+    def __init__(self, *, smoothing: float = 0.1, credit: float = 0.1) -> None:
         self.smoothing = smoothing
+        self.credit = credit
 
     def _fit(self, data: TrainingData, run: Run) -> None:
         self._attach(data.vocabulary, data.pairs)
@@ -46,6 +51,7 @@ class Counts(FittedDetector):
         low, high = torch.triu_indices(domains, domains, 1, device=ids.device)
         rows = ids + self.offsets_
         evidence = self.evidence(rows[:, low], rows[:, high])
+        evidence = torch.where(evidence > 0, self.credit * evidence, evidence)
         total = (evidence * (known[:, low] & known[:, high])).sum(dim=1)
         return total * (domains * (domains - 1)) / (present * (present - 1))
 
