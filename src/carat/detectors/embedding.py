@@ -31,9 +31,9 @@ class EmbeddingNetwork(TrainableNetwork):
         """[..., m] → [..., m, dim], zero where the entity is not known."""
         return self.vectors[ids + self.offsets] * known.unsqueeze(-1)
 
+    @abstractmethod
     def forward(self, ids: Tensor, known: Tensor, present: Tensor) -> Tensor:
         """Scores [...] of ids int64 [..., m]."""
-        raise NotImplementedError(f"{type(self).__name__} must define forward")
 
 
 class EmbeddingDetector(FittedDetector):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -18,12 +19,12 @@ from carat.training.run import Run
 from carat.training.step import GraphedStep, PlainStep
 
 
-class TrainableNetwork(nn.Module):
+class TrainableNetwork(nn.Module, ABC):
     """Base of everything that `train` takes: a module with a `loss`."""
 
+    @abstractmethod
     def loss(self, ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Mean loss of a batch of records ids [b, m], a scalar."""
-        raise NotImplementedError(f"{type(self).__name__} must define loss")
+        """Mean loss of a batch of records ids [b, m], a scalar; corruptions are drawn from the generator."""
 
 
 @dataclass(frozen=True, kw_only=True)
