@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -52,7 +53,7 @@ def fit(
         domains: columns to model; None takes every text column worth it.
         numeric: numeric columns and their number of quantile bins; they become domains.
         id: column that names a record in the outputs.
-        time: column that orders the records.
+        time: column that orders the records, for a split by time; `fit` itself holds out at random.
         metapaths: paths of domains that belong together.
         min_count: entities seen fewer times count as unseen.
         threshold: quantile of the held-out scores below which a record is anomalous, or a `Threshold`.
@@ -176,10 +177,16 @@ def _claim(
     }
     file = checkpoints / "fit.json"
     if file.exists():
-        if json.loads(file.read_text(encoding="utf-8")) != json.loads(json.dumps(fingerprint)):
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(f"{file}: is damaged; start again with --force") from error
+        if found != json.loads(json.dumps(fingerprint)):
             raise InputError(
                 f"{checkpoints}: is of a fit with other data or settings; give those, or start again with --force"
             )
         return
     checkpoints.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(fingerprint), encoding="utf-8")
+    temporary = file.with_suffix(".tmp")
+    temporary.write_text(json.dumps(fingerprint), encoding="utf-8")
+    os.replace(temporary, file)

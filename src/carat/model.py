@@ -74,6 +74,8 @@ class Model:
         data = named_data(data)
         if isinstance(data, Dataset):
             data = data.table
+        if isinstance(self.detector, OutsideDetector):
+            self.detector.attach(self.vocabulary, data)
         parts = [make(part) for part in self.stream(open_source(data, once=True))]
         return frame_like(pa.concat_tables(parts) if parts else make(self.empty()), data)
 
@@ -133,7 +135,9 @@ class Model:
 
     def unseen(self, data: Any) -> dict[str, dict[str, int]]:
         """For each domain: the entities of a table that training never met, and in how many records each is."""
-        table = Table.read(open_source(data), self.schema, self.vocabulary)
+        data = named_data(data)
+        source = open_source(data.table if isinstance(data, Dataset) else data)
+        table = Table.read(source, self.schema, self.vocabulary)
         return table.unseen.by_name(self.vocabulary)
 
     def to(self, device: torch.device | str) -> Model:
@@ -166,7 +170,7 @@ class Model:
 def describe(part: FittedDetector | FittedExplainer | OutsideDetector) -> dict[str, Any]:
     """A part as the manifest names it."""
     if isinstance(part, OutsideDetector):
-        return {"outside": part.describe()}
+        return {"outside": part.describe(), "options": part.options()}
     return {"name": part.name, "params": part.params(), "facts": part.facts()}
 
 
@@ -189,15 +193,15 @@ def load(
     *,
     detector: Any = None,
     encoding: Encoding | None = None,
-    takes: Literal["frame", "ids"] = "frame",
+    takes: Literal["frame", "ids"] | None = None,
 ) -> Model:
     """Read a model folder back.
 
     Args:
         path: the folder.
         detector: the outside detector that the model was fitted with, already fitted; such a detector is not stored.
-        encoding: see `outside_detector`.
-        takes: see `outside_detector`.
+        encoding: how it sees categories; None takes what the model was fitted with.
+        takes: what a callable is given; None takes what the model was fitted with.
     """
     contents = read_folder(Path(path))
     facts = contents.facts
@@ -215,7 +219,13 @@ def load(
                 f"{path}: its detector '{described['outside']}' is from outside and not stored; "
                 "attach it in Python: carat.load(path, detector=…)"
             )
-        restored = outside_detector(detector, encoding=encoding, takes=takes).attach(vocabulary)
+        given = {name: value for name, value in (("encoding", encoding), ("takes", takes)) if value is not None}
+        restored = outside_detector(detector, **{**described["options"], **given}).attach(vocabulary)
+        if restored.describe() != described["outside"] or restored.options() != described["options"]:
+            raise InputError(
+                f"{path}: was fitted with the detector {described['outside']} {described['options']}, "
+                f"got {restored.describe()} {restored.options()}"
+            )
     else:
         if detector is not None:
             raise InputError(f"{path}: has its own detector '{described['name']}'; leave detector out")

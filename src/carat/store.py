@@ -90,11 +90,13 @@ def _swap(temporary: Path, path: Path) -> None:
     os.rename(path, aside / "model")
     try:
         os.rename(temporary, path)
-    except OSError:
+    except BaseException:  # an interrupt too: the old model is the only one there is
         os.rename(aside / "model", path)
         raise
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        # Never while the only model is in it, should putting it back have failed as well.
+        if path.exists():
+            shutil.rmtree(aside, ignore_errors=True)
 
 
 def read_folder(path: Path) -> Contents:

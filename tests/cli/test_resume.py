@@ -53,3 +53,20 @@ def test_resuming_with_other_settings_is_refused(
     assert "other data or settings" in capsys.readouterr().err
     assert run(command(tmp_path, "m", "--force", *options)) == 0
     assert (tmp_path / "m" / "manifest.json").exists()
+
+
+def test_a_damaged_claim_is_said(planted: pa.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pyarrow.csv.write_csv(planted.slice(0, 100), tmp_path / "t.csv")
+    (tmp_path / "m.partial").mkdir()
+    (tmp_path / "m.partial" / "fit.json").write_text('{"data": ', encoding="utf-8")
+    assert run(command(tmp_path, "m", "--resume", "--profile", "instant")) == 2
+    assert "start again with --force" in capsys.readouterr().err
+
+
+def test_resuming_replaces_the_model_that_was_to_be_replaced(planted: pa.Table, tmp_path: Path) -> None:
+    """`fit --force` over a model was interrupted; `--resume` alone must be enough to end it."""
+    pyarrow.csv.write_csv(planted.slice(0, 100), tmp_path / "t.csv")
+    assert run(command(tmp_path, "m", "--profile", "instant", "--quiet")) == 0
+    (tmp_path / "m.partial").mkdir()
+    assert run(command(tmp_path, "m", "--profile", "instant", "--seed", "3", "--resume")) == 0
+    assert read_folder(tmp_path / "m").facts["training"]["seed"] == 3

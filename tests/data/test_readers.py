@@ -195,3 +195,14 @@ def test_files_that_can_not_be_read(name: str, content: bytes, hint: str, tmp_pa
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=hint):
         columns_of(open_source(tmp_path / name))
+
+
+def test_a_column_that_begins_late_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carat.data.jsonl.BATCH_ROWS", 2)
+    (tmp_path / "late.jsonl").write_text('{"a": "1"}\n{"a": "2"}\n{"a": "3", "b": "x"}\n', encoding="utf-8")
+    assert open_source(tmp_path / "late.jsonl").names == ["a", "b"]
+
+
+def test_endings_in_capitals(tmp_path: Path) -> None:
+    (tmp_path / "T.CSV").write_text("a,b\n1,2\n", encoding="utf-8")
+    assert open_source(tmp_path / "T.CSV").names == ["a", "b"]

@@ -132,3 +132,10 @@ def test_too_few_rows(rows: int, said: str) -> None:
 def test_one_usable_column_is_not_enough() -> None:
     with pytest.raises(InputError, match=r"1 column.*Amount: numbers"):
         scanned({"Port": COLUMNS["Port"], "Amount": COLUMNS["Amount"]})
+
+
+def test_an_id_with_a_null_is_still_an_id() -> None:
+    columns = {"id": [None, *(f"r{i}" for i in range(9))], "Port": list("AB") * 5, "Good": list("xxyyz") * 2}
+    found = scan(open_source(pa.table(columns)))
+    assert found.schema.domains == ("Port", "Good")
+    assert found.left_out["id"] == "as many entities as rows"

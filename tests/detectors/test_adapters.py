@@ -107,3 +107,28 @@ def test_not_stored_but_named_and_attached_again(planted: pa.Table, tmp_path: Pa
     assert isinstance(model.detector, SklearnDetector)
     again = carat.load(tmp_path / "model", detector=model.detector.estimator)
     pd.testing.assert_frame_equal(again.score(planted.to_pandas()), model.score(planted.to_pandas()))
+
+
+def test_how_it_was_spoken_to_is_remembered(planted: pa.Table, tmp_path: Path) -> None:
+    forest = IForest(random_state=0)
+    model = carat.fit(planted, explainer=False, detector=forest, encoding="frequency")
+    model.save(tmp_path / "model")
+    assert carat.load(tmp_path / "model", detector=forest).score(planted).equals(model.score(planted))
+    with pytest.raises(InputError, match="was fitted with the detector pyod:IForest"):
+        carat.load(tmp_path / "model", detector=forest, encoding="ordinal")
+    with pytest.raises(InputError, match="got sklearn:IsolationForest"):
+        carat.load(tmp_path / "model", detector=IsolationForest())
+
+
+def test_a_loaded_callable_gets_the_library_of_what_is_scored(planted: pa.Table, tmp_path: Path) -> None:
+    seen: list[type] = []
+
+    def look(frame: Any) -> np.ndarray:
+        seen.append(type(frame))
+        return np.zeros(len(frame))
+
+    carat.fit(planted, explainer=False, detector=look).save(tmp_path / "model")
+    model = carat.load(tmp_path / "model", detector=look)
+    for frame in (planted.to_pandas(), pl.DataFrame(planted.to_pydict()), planted):
+        model.score(frame)
+        assert seen[-1] is type(frame)

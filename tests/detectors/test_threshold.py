@@ -22,7 +22,9 @@ def test_changes_without_refitting(planted: pa.Table) -> None:
     assert model.with_threshold(Threshold(value=1e9)).score(planted)["anomalous"].to_pylist() == [True] * len(planted)
 
 
-@pytest.mark.parametrize("wrong", [{}, {"quantile": 0.1, "value": 1.0}, {"quantile": 0.0}, {"quantile": 1.5}])
+@pytest.mark.parametrize(
+    "wrong", [{}, {"quantile": 0.1, "value": 1.0}, {"quantile": 0.0}, {"quantile": 1.5}, {"value": float("nan")}]
+)
 def test_refuses(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError):
         Threshold(**wrong)

@@ -58,7 +58,7 @@ def fit(
             progress=progress,
             notify=lambda line: say(line, quiet=quiet),
         )
-    model.save(out, force=force)
+    model.save(out, force=force or resume)
     shutil.rmtree(partial)
     facts = model.training
     say(
@@ -71,6 +71,8 @@ def fit(
 
 def _prepare(out: Path, *, resume: bool, force: bool) -> Path | None:
     """The folder for checkpoints, cleared as the options say; None where a resumed fit is complete already."""
+    if not out.name:
+        raise InputError(f"{out}: name a folder to write, inside this one")
     partial = out.with_name(f"{out.name}.partial")
     if resume and out.exists() and not partial.exists():
         check_target(out, force=True)

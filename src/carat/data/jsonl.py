@@ -32,9 +32,12 @@ class JsonLinesSource:
         with self._file.open("rb") as lines:
             yield from _parse(lines, self.label, BATCH_ROWS)
 
+    def _check(self, columns: Sequence[str]) -> None:
+        check_columns(self, columns)
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time, every column as text."""
-        check_columns(self, columns)
+        self._check(columns)
         kinds: dict[str, str] = {}
         for rows in self._parts():
             arrays = [
@@ -54,14 +57,18 @@ class PipeSource(JsonLinesSource):
         self.label = label
         self._stream = _parse(stream, label, PIPE_ROWS)
         self._first = next(self._stream, [])
-        self.names = check_names(_names(iter([self._first]), label), label)
+        self._used = False
+        self.names = list(dict.fromkeys(name for _, row in self._first for name in row))
 
     def _parts(self) -> Iterator[Rows]:
-        first, self._first = self._first, []
-        if not first:
+        if self._used:
             raise InputError(f"{self.label}: a pipe can be read only once")
-        yield first
+        self._used = True
+        yield self._first
         yield from self._stream
+
+    def _check(self, columns: Sequence[str]) -> None:
+        """Nobody can know what a pipe will still bring: what is not there is missing."""
 
 
 def spool(stream: IO[bytes]) -> Path:
@@ -78,10 +85,11 @@ _SPOOLED: list[Any] = []
 
 
 def _names(parts: Iterator[Rows], label: str) -> list[str]:
-    first = next(parts, [])
-    if not first:
+    """All columns of a file, also those that begin late."""
+    names = dict.fromkeys(name for part in parts for _, row in part for name in row)
+    if not names:
         raise InputError(f"{label}: there are no rows")
-    return list(dict.fromkeys(name for _, row in first for name in row))
+    return list(names)
 
 
 def _parse(lines: Iterable[bytes], label: str, size: int) -> Iterator[Rows]:

@@ -98,6 +98,7 @@ class CsvSource:
     def __init__(self, path: str) -> None:
         self.label = path
         self._path = path
+        self._gzipped = path.lower().endswith(".gz")
         header = self._header()
         outside_quotes = re.sub(r'"[^"]*"', "", header)
         self._delimiter = max(",;\t|", key=lambda mark: (outside_quotes.count(mark), mark == ","))
@@ -108,7 +109,7 @@ class CsvSource:
         self.names = check_names(names, path)
 
     def _open(self) -> Any:
-        return gzip.open(self._path) if self._path.endswith(".gz") else open(self._path, "rb")
+        return gzip.open(self._path) if self._gzipped else open(self._path, "rb")
 
     def _header(self) -> str:
         """The first record of the file, which may span lines where a quoted name does."""
@@ -134,7 +135,8 @@ class CsvSource:
         """The rows, a batch at a time."""
         check_columns(self, columns)
         try:
-            with self._open() as file:
+            # Arrow's own stream: its reading threads must not hold a Python file when the interpreter ends.
+            with pa.input_stream(self._path, compression="gzip" if self._gzipped else None) as file:
                 reader = pyarrow.csv.open_csv(
                     file,
                     read_options=pyarrow.csv.ReadOptions(block_size=1 << 24),

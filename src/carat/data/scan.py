@@ -78,7 +78,7 @@ def scan(
     left_out: dict[str, str] = {}
     found = []
     for name, column in columns.items():
-        reason = None if name in numeric else column.unfit(rows, min_count, named=domains is not None)
+        reason = None if name in numeric else column.unfit(min_count, named=domains is not None)
         if reason is None:
             found.append(column.domain(min_count))
         elif domains is not None:
@@ -136,7 +136,7 @@ class _Column:
             if self._reason is None:
                 self._counter.add(to_text(array, self.name))
 
-    def unfit(self, rows: int, min_count: int, *, named: bool) -> str | None:
+    def unfit(self, min_count: int, *, named: bool) -> str | None:
         """Why this column is no domain, or None; a column that was named is refused only where it must be."""
         if self._reason is not None:
             return self._reason
@@ -153,7 +153,7 @@ class _Column:
             return "numbers"
         if all_dates(entities):
             return "dates"
-        if len(entities) == rows:
+        if len(entities) == counts.sum():  # every entity once, nulls apart
             return "as many entities as rows"
         return None
 

@@ -31,7 +31,7 @@ def open_source(data: Any, *, once: bool = False) -> Source:
 
 def check_ending(path: Path) -> None:
     """Tables are told apart by the ending of their name."""
-    if not path.name.endswith(ENDINGS):
+    if not path.name.lower().endswith(ENDINGS):
         sheet = path.suffix in (".xlsx", ".xls", ".ods")
         hint = "save the sheet as .csv" if sheet else "rename or convert it"
         raise InputError(f"{path}: a table ends in {', '.join(ENDINGS)}; {hint}")
@@ -45,8 +45,8 @@ def _open_file(path: Path) -> Source:
     check_ending(path)
     if path.stat().st_size == 0:
         raise InputError(f"{path}: the file is empty (0 bytes)")
-    if path.suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         return ParquetSource(str(path))
-    if path.suffix == ".jsonl":
+    if path.suffix.lower() == ".jsonl":
         return JsonLinesSource(path, str(path))
     return CsvSource(str(path))

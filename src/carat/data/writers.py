@@ -44,13 +44,13 @@ class TableWriter:
     def _open(self) -> None:
         assert self.path is not None
         assert self._schema is not None
-        if self.path.suffix == ".parquet":
+        if self.path.suffix.lower() == ".parquet":
             self._parts = pq.ParquetWriter(self._temporary, self._schema, compression="zstd")
-        elif self.path.suffix == ".jsonl":
+        elif self.path.suffix.lower() == ".jsonl":
             self._lines = self._temporary.open("w", encoding="utf-8")
             self._files.append(self._lines)
         else:
-            opener = gzip.open if self.path.suffix == ".gz" else open
+            opener = gzip.open if self.path.suffix.lower() == ".gz" else open
             file = opener(self._temporary, "wb")
             self._files.append(file)
             self._parts = pyarrow.csv.CSVWriter(file, _flat(self._schema.empty_table()).schema)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -36,6 +37,10 @@ class OutsideDetector(ABC):
 
     @abstractmethod
     def _inner_name(self) -> str: ...
+
+    @abstractmethod
+    def options(self) -> dict[str, Any]:
+        """How it is spoken to, for the manifest: `outside_detector(thing, **options)` wraps it the same way again."""
 
     def attach(self, vocabulary: Vocabulary, frame: Any = None) -> Self:
         """Tell it what ids mean and which frame library the user works with; nothing is fitted."""
@@ -76,8 +81,8 @@ class CallableDetector(OutsideDetector):
     """Any function from records to scores, higher = more normal.
 
     Args:
-        function: gets a frame of the domain columns as text, null where missing, in the library of the frame the
-            model was fitted on; returns one number a record.
+        function: gets a frame of the domain columns as text, null where missing or never seen in training, in the
+            library of the frame that is scored; returns one number a record.
         takes: `ids` hands it the ids [n, m] as a tensor instead.
     """
 
@@ -91,11 +96,15 @@ class CallableDetector(OutsideDetector):
     def _inner_name(self) -> str:
         return str(getattr(self.function, "__qualname__", type(self.function).__name__))
 
+    def options(self) -> dict[str, Any]:
+        """What the function is given."""
+        return {"takes": self.takes}
+
     def attach(self, vocabulary: Vocabulary, frame: Any = None) -> Self:
-        """Also remember the user's frame library."""
-        if frame is not None:
+        """Also remember the user's frame library; a path says nothing of it."""
+        if frame is not None and not isinstance(frame, str | Path | dict):
             # An empty slice is enough to know the library; the whole frame would be kept alive.
-            self._like = frame[:0] if hasattr(frame, "__getitem__") and not isinstance(frame, str | dict) else None
+            self._like = frame[:0] if hasattr(frame, "__getitem__") else None
         return super().attach(vocabulary)
 
     def _values(self, ids: Tensor) -> Any:
@@ -117,6 +126,10 @@ class EstimatorDetector(OutsideDetector):
 
     def _inner_name(self) -> str:
         return type(self.estimator).__name__
+
+    def options(self) -> dict[str, Any]:
+        """How categories are encoded."""
+        return {"encoding": self.encoding}
 
     def fit(self, data: TrainingData, run: Run | None = None) -> Self:
         """Fit the estimator on the encoded training records."""

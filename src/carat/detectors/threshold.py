@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,8 @@ class Threshold:
     def __post_init__(self) -> None:
         if (self.quantile is None) == (self.value is None):
             raise InputError("a threshold is a quantile or a value, exactly one of the two")
+        if self.value is not None and math.isnan(self.value):
+            raise InputError("a threshold score must be a number, got nan")
         if self.quantile is not None and not 0 < self.quantile < 1:
             raise InputError(f"a threshold quantile must lie between 0 and 1, got {self.quantile}")
 
