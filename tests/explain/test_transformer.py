@@ -12,6 +12,7 @@ import carat
 from carat.explain import CountsExplainer, targets
 from carat.training import Run
 from tests.explain.small import small, training_data
+from tests.interrupts import Bomb, Interrupted
 from tests.planted import record
 
 
@@ -33,28 +34,13 @@ def test_frozen_view_is_the_papers_explainer(planted: pa.Table) -> None:
     assert not torch.equal(likelihood, explainer.likelihood(strange))
 
 
-class Interrupted(Exception):
-    pass
-
-
 @pytest.mark.parametrize("at", [30, 120, 190])
 def test_a_killed_fit_resumes_to_the_same_weights(tmp_path: Path, at: int, planted: pa.Table) -> None:
     """The interruption falls into the first, the second and the third stage."""
     data = training_data(planted)
     whole = small(epochs=(3, 2, 2), batch_size=32).fit(data, Run(seed=1))
 
-    class Bomb:
-        steps = 0
-
-        def stage(self, name: str, total: int) -> Bomb:
-            return self
-
-        def advance(self, steps: int = 1, note: str = "") -> None:
-            self.steps += steps
-            if self.steps > at:
-                raise Interrupted
-
-    run = Run(seed=1, checkpoints=tmp_path, checkpoint_seconds=0, progress=Bomb())
+    run = Run(seed=1, checkpoints=tmp_path, checkpoint_seconds=0, progress=Bomb(at))
     with pytest.raises(Interrupted):
         small(epochs=(3, 2, 2), batch_size=32).fit(data, run)
     resumed = small(epochs=(3, 2, 2), batch_size=32).fit(data, Run(seed=1, checkpoints=tmp_path))

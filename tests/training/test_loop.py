@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from carat.errors import InputError
 from carat.training import Plan, Run, TrainableNetwork, pick_device, train
+from tests.interrupts import Bomb, Interrupted
 
 IDS = torch.arange(2, 42, dtype=torch.int32).reshape(20, 2)
 
@@ -126,26 +127,11 @@ def test_no_records_is_said() -> None:
         train(Line(), IDS[:0], Plan(epochs=1), Run(), stage="line")
 
 
-class Interrupted(Exception):
-    pass
-
-
 @pytest.mark.parametrize("at", [1, 5, 17, 119])
 def test_resumes_at_any_step_to_the_same_bits(tmp_path: Path, at: int) -> None:
     whole = fitted(Run(seed=3), validation=IDS)
 
-    class Bomb:
-        steps = 0
-
-        def stage(self, name: str, total: int) -> Bomb:
-            return self
-
-        def advance(self, steps: int = 1, note: str = "") -> None:
-            self.steps += steps
-            if self.steps > at:
-                raise Interrupted
-
-    run = Run(seed=3, checkpoints=tmp_path, checkpoint_seconds=0, progress=Bomb())
+    run = Run(seed=3, checkpoints=tmp_path, checkpoint_seconds=0, progress=Bomb(at))
     with pytest.raises(Interrupted):
         fitted(run, validation=IDS)
     resumed = fitted(Run(seed=3, checkpoints=tmp_path, checkpoint_seconds=0), validation=IDS)

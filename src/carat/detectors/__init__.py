@@ -15,7 +15,7 @@ from carat.detectors.ape import Ape
 from carat.detectors.base import FittedDetector
 from carat.detectors.counts import Counts
 from carat.detectors.mead import Mead
-from carat.detectors.registry import DETECTORS, detector_class
+from carat.detectors.registry import DETECTORS
 from carat.detectors.threshold import Threshold
 
 __all__ = [
@@ -30,5 +30,4 @@ __all__ = [
     "PyodDetector",
     "outside_detector",
     "DETECTORS",
-    "detector_class",
 ]
