@@ -16,10 +16,13 @@ from carat.datasets import Dataset
 from carat.detectors import FittedDetector, OutsideDetector, Threshold, outside_detector
 from carat.detectors.encodings import Encoding
 from carat.errors import InputError
-from carat.explain import ContextDetector, FittedExplainer, explainer_class
-from carat.model import Model, named_data, named_detector
+from carat.explain import ContextDetector, FittedExplainer, TransformerExplainer, explainer_class
+from carat.graph import KnowledgeGraph
+from carat.model import Model
+from carat.names import named_data, named_detector
 from carat.profiles import Profile, profile_named
 from carat.training import Progress, Run, Silent, pick_device
+from carat.training.fitted import Fitted
 
 Notify = Callable[[str], None]
 _logger = logging.getLogger("carat")
@@ -40,6 +43,7 @@ def fit(
     encoding: Encoding | None = None,
     takes: Literal["frame", "ids"] = "frame",
     explainer: str | FittedExplainer | Literal[False] | None = None,
+    graph: KnowledgeGraph | bool | None = None,
     seed: int = 0,
     device: str = "auto",
     checkpoints: str | Path | None = None,
@@ -54,7 +58,7 @@ def fit(
         numeric: numeric columns and their number of quantile bins; they become domains.
         id: column that names a record in the outputs.
         time: column that orders the records, for a split by time; `fit` itself holds out at random.
-        metapaths: paths of domains that belong together.
+        metapaths: paths of domains that belong together; None discovers them.
         min_count: entities seen fewer times count as unseen.
         threshold: quantile of the held-out scores below which a record is anomalous, or a `Threshold`.
         profile: `instant`, `fast` or `paper`; a named set of defaults.
@@ -63,6 +67,8 @@ def fit(
         encoding: how a scikit-learn or PyOD detector sees categories: `onehot`, `ordinal` or `frequency`.
         takes: what a callable is given, a `frame` of text or `ids`.
         explainer: `transformer`, `counts`, an explainer with settings of your own, or False for none.
+        graph: True or False for with or without one, or a graph with settings of your own; None follows the profile.
+            The methods `carat` and `carat-plus` need it.
         seed: every random choice follows from it; on the CPU, the same seed gives the same model bit for bit.
         device: `auto`, `cpu` or `cuda`.
         checkpoints: a folder from which a killed fit is resumed when called again with the same arguments.
@@ -72,6 +78,7 @@ def fit(
     defaults = profile_named(profile)
     chosen = _make_detector(detector, defaults, encoding, takes)
     explaining = _make_explainer(explainer, defaults)
+    linking = _make_graph(graph, defaults, explaining)
     if isinstance(chosen, ContextDetector):
         if explaining is None:
             raise InputError("the detector 'context' is the explainer; it can't be fitted without one")
@@ -94,8 +101,10 @@ def fit(
     if line := found.left_out_line():
         (notify or _logger.info)(line)
     table = Table.read(source, found.schema, found.vocabulary, found.rows)
+    if linking is not None and found.schema.metapaths and not linking.metapaths:
+        linking.metapaths = found.schema.metapaths
     if run.checkpoints is not None:
-        _claim(run.checkpoints, table, found.schema, [part for part in (chosen, explaining) if part], seed)
+        _claim(run.checkpoints, table, found.schema, [part for part in (chosen, explaining, linking) if part], seed)
     parts = TrainingData.split(table.ids, found.vocabulary, seed=seed)
     if isinstance(chosen, OutsideDetector):
         chosen.attach(found.vocabulary, data)
@@ -107,6 +116,8 @@ def fit(
     reference = chosen.fit(parts, run).score(parts.held_out).cpu().sort().values
     if explaining is not None and not explainer_first:
         explaining.fit(parts, run)
+    if linking is not None:
+        linking.fit(parts, run)
     return Model(
         schema=found.schema,
         vocabulary=found.vocabulary,
@@ -115,6 +126,7 @@ def fit(
         explainer=explaining,
         reference=reference,
         threshold=quantile,
+        graph=linking,
         training={
             "source": source.label,
             "records": len(parts.train),
@@ -159,11 +171,21 @@ def _make_explainer(
     return explainer_class(name)(**(defaults.explainer_params if name == defaults.explainer else {}))
 
 
+def _make_graph(
+    graph: KnowledgeGraph | bool | None, defaults: Profile, explainer: FittedExplainer | None
+) -> KnowledgeGraph | None:
+    """Without a trained explainer no method asks for a graph, so by default there is none either."""
+    if isinstance(graph, KnowledgeGraph):
+        return graph
+    wanted = isinstance(explainer, TransformerExplainer) if graph is None else graph
+    return KnowledgeGraph(**defaults.graph_params) if wanted else None
+
+
 def _claim(
     checkpoints: Path,
     table: Table,
     schema: Schema,
-    parts: Sequence[FittedDetector | OutsideDetector | FittedExplainer],
+    parts: Sequence[Fitted | OutsideDetector],
     seed: int,
 ) -> None:
     """Mark a checkpoint folder as this fit's, or refuse the folder of another one."""

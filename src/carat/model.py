@@ -1,11 +1,11 @@
-"""The trained bundle: a `Model` scores, explains and saves; `load` reads it back. `carat.fitting` makes one."""
+"""The trained bundle: a `Model` scores, explains, finds recourse and saves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,16 +18,20 @@ from carat.data.schema import Schema
 from carat.data.sources import open_source
 from carat.data.table import Table
 from carat.data.vocabulary import Vocabulary
-from carat.datasets import Dataset, find_dataset
-from carat.detectors import DETECTORS, FittedDetector, OutsideDetector, Threshold, outside_detector
-from carat.detectors.encodings import Encoding
-from carat.errors import InputError, ModelFolderError, nearest
-from carat.explain import ContextDetector, FittedExplainer, explainer_class, flagged
-from carat.store import Contents, read_folder, write_folder
+from carat.datasets import Dataset
+from carat.detectors import FittedDetector, OutsideDetector, Threshold
+from carat.errors import InputError
+from carat.explain import FittedExplainer, flagged
+from carat.graph import KnowledgeGraph
+from carat.names import named_data
+from carat.recourse import Constraints, Method, Parts, RecourseResult, Settings, make_method
+from carat.recourse.engine import Outcome
+from carat.recourse.evidence import Evidence
+from carat.recourse.result import Part, Scale, domains_where, run
+from carat.store import Contents, write_folder
+from carat.training.fitted import Fitted
 
 SCORE_COLUMNS = ("record", "score", "percentile", "anomalous")
-ALL_DETECTORS: dict[str, type[FittedDetector]] = {**DETECTORS, ContextDetector.name: ContextDetector}
-"""By name, the explainer's own among them."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class Model:
         explainer: gives likelihoods; None where the model was fitted without.
         reference: scores of held-out records, ascending, float32 [r]; percentiles are relative to them.
         threshold: where anomalous begins.
+        graph: neighbours of entities, for the methods that use them; None where the model was fitted without.
         training: facts about the fit, as `carat inspect` shows them.
     """
 
@@ -52,6 +57,7 @@ class Model:
     explainer: FittedExplainer | None
     reference: Tensor
     threshold: Threshold
+    graph: KnowledgeGraph | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def score(self, data: Any) -> Any:
@@ -70,14 +76,133 @@ class Model:
         """
         return self._over(data, self.explain_table)
 
+    def recourse(
+        self,
+        data: Any,
+        *,
+        k: int = 50,
+        method: str | None = None,
+        top: int | None = None,
+        all: bool = False,
+        constraints: Constraints | Mapping[str, Any] | str | Path | None = None,
+        prefer: float = 0.5,
+        diversity: float = 0.0,
+        neighbours: int = 100,
+        budget: int | None = None,
+        seconds: float = 60.0,
+        advance: Callable[[int], None] | None = None,
+    ) -> RecourseResult:
+        """What would have made the anomalous records of a frame or file normal.
+
+        Args:
+            data: a frame, a path, or the name of a dataset.
+            k: counterfactuals a record, at most.
+            method: `carat-plus`, `carat` or `instant`; None takes the best that the model can do.
+            top: only the so many most anomalous records, the strangest first.
+            all: every record, also those that are normal already.
+            constraints: what may change: an object, a dictionary, or a TOML file.
+            prefer: of `carat-plus` and `instant`, from 0 (plausible) to 1 (valid to the detector).
+            diversity: 0 gives the best k; towards 1 they differ more from each other.
+            neighbours: candidates of each source.
+            budget: combinations a record; None is 200,000, or 2,000 for a detector from outside.
+            seconds: for a batch of records; after that a quicker search.
+            advance: called with the number of records done, for a progress display.
+        """
+        settings = Settings(
+            k=k,
+            neighbours=neighbours,
+            constraints=as_constraints(constraints),
+            diversity=diversity,
+            budget=budget,
+            seconds=seconds,
+        )
+        if top is not None and all:
+            raise InputError("give top or all, not both")
+        chosen = self.method(method, prefer=prefer)
+        data = self._opened(data)
+        parts: list[Part] = []
+        for table, score in self.wanted(open_source(data, once=True), top=top, all=all):
+            parts.extend(run(chosen, table, score, settings, self.device, advance))
+        return RecourseResult(
+            tuple(parts),
+            self.scale,
+            Evidence(self.pairs, self.vocabulary),
+            chosen.name,
+            data,
+            self.empty_part(settings),
+        )
+
+    def method(self, name: str | None = None, *, prefer: float = 0.5) -> Method:
+        """A method by name, put together from this model's parts; None takes the best there is for it."""
+        counts_only = self.explainer is not None and self.explainer.name == "counts"
+        return make_method(
+            name or ("instant" if counts_only else "carat-plus"),
+            Parts(
+                vocabulary=self.vocabulary,
+                pairs=self.pairs.to(self.device),
+                detector=self.detector,
+                explainer=self.explainer,
+                graph=self.graph,
+                reference=self.reference,
+                prefer=prefer,
+            ),
+        )
+
+    def wanted(self, source: Source, *, top: int | None, all: bool) -> Iterator[tuple[Table, Tensor]]:
+        """The records to find recourse for, and their scores [n], part by part: the anomalous, all, or the strangest.
+
+        Of the strangest, the worst comes first; no more than `top` records are ever held.
+        """
+        strangest: list[tuple[Table, Tensor]] = []
+        for part in self.stream(source):
+            score = self.detector.score(part.ids).cpu()
+            if top is not None:
+                strangest = [_strangest([*strangest, (part, score)], top)]
+                continue
+            rows = torch.arange(len(part)) if all else torch.nonzero(score < self.threshold_score).flatten()
+            if len(rows):
+                yield part.take(rows), score[rows]
+        yield from strangest
+
+    @property
+    def scale(self) -> Scale:
+        """How scores are read."""
+        return Scale(self.reference, self.threshold_score)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the explainer, else the detector, computes."""
+        return getattr(self.explainer or self.detector, "device_", torch.device("cpu"))
+
+    def empty_part(self, settings: Settings) -> Part:
+        """A part of a result without records, for its columns."""
+        table = self.empty()
+        none = torch.empty(0, 0)
+        cost = none if settings.constraints.cost is not None else None
+        outcome = Outcome(
+            torch.empty((0, 0, len(self.vocabulary)), dtype=torch.int64),
+            torch.empty((0, 0), dtype=torch.bool),
+            none,
+            cost,
+            torch.empty(0, dtype=torch.bool),
+            [],
+            torch.empty((0, len(self.vocabulary))),
+        )
+        return Part(table, torch.empty(0), outcome)
+
     def _over(self, data: Any, make: Callable[[Table], pa.Table]) -> Any:
+        data = self._opened(data)
+        parts = [make(part) for part in self.stream(open_source(data, once=True))]
+        return frame_like(pa.concat_tables(parts) if parts else make(self.empty()), data)
+
+    def _opened(self, data: Any) -> Any:
+        """The data itself where it was given by name; a detector from outside learns its frame library."""
         data = named_data(data)
         if isinstance(data, Dataset):
             data = data.table
         if isinstance(self.detector, OutsideDetector):
             self.detector.attach(self.vocabulary, data)
-        parts = [make(part) for part in self.stream(open_source(data, once=True))]
-        return frame_like(pa.concat_tables(parts) if parts else make(self.empty()), data)
+        return data
 
     def stream(self, source: Source) -> Iterator[Table]:
         """The records of a source as ids, in parts."""
@@ -109,14 +234,8 @@ class Model:
         columns: dict[str, Any] = {"record": table.names_of_records()}
         for name, column in zip(self.vocabulary.names, likelihood.double().numpy().T, strict=True):
             columns[name] = pa.array(column, mask=np.isnan(column))
-        columns["flagged"] = self._domains_where(flagged(likelihood))
+        columns["flagged"] = domains_where(flagged(likelihood), self.vocabulary.names)
         return pa.table(columns)
-
-    def _domains_where(self, mask: Tensor) -> pa.Array:
-        """Names of the domains where a mask [n, m] is true, as lists [n]."""
-        starts = torch.cat([torch.zeros(1, dtype=torch.int64), mask.sum(dim=1).cumsum(0)])
-        names = pa.array(self.vocabulary.names).take(pa.array(mask.nonzero()[:, 1].numpy()))
-        return pa.ListArray.from_arrays(pa.array(starts.numpy(), pa.int32()), names)
 
     @property
     def threshold_score(self) -> float:
@@ -125,8 +244,7 @@ class Model:
 
     def percentile(self, scores: Tensor) -> Tensor:
         """Share of the reference scores at or below, in percent, float64 [n]."""
-        below = torch.searchsorted(self.reference, scores.contiguous(), right=True)
-        return 100 * below.double() / len(self.reference)
+        return self.scale.percentile(scores)
 
     def with_threshold(self, threshold: Threshold | float) -> Model:
         """The same model with another threshold (a number is a quantile); nothing is refitted."""
@@ -141,10 +259,10 @@ class Model:
         return table.unseen.by_name(self.vocabulary)
 
     def to(self, device: torch.device | str) -> Model:
-        """Move detector and explainer to a device, in place."""
-        self.detector.to(device)
-        if self.explainer is not None:
-            self.explainer.to(device)
+        """Move detector, explainer and graph to a device, in place."""
+        for part in (self.detector, self.explainer, self.graph):
+            if part is not None:
+                part.to(device)
         return self
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -156,6 +274,7 @@ class Model:
                 "training": dict(self.training),
                 "detector": describe(self.detector),
                 "explainer": None if self.explainer is None else describe(self.explainer),
+                "graph": None if self.graph is None else describe(self.graph),
             },
             documents={"vocabulary": self.vocabulary.to_json()},
             tensors={"pairs": self.pairs.tensors(), "reference": {"scores": self.reference}},
@@ -164,93 +283,29 @@ class Model:
             contents.tensors["detector"] = self.detector.tensors()
         if self.explainer is not None:
             contents.tensors["explainer"] = self.explainer.tensors()
+        if self.graph is not None:
+            contents.tensors["graph"] = self.graph.tensors()
         write_folder(Path(path), contents, force=force)
 
 
-def describe(part: FittedDetector | FittedExplainer | OutsideDetector) -> dict[str, Any]:
+def describe(part: Fitted | OutsideDetector) -> dict[str, Any]:
     """A part as the manifest names it."""
     if isinstance(part, OutsideDetector):
         return {"outside": part.describe(), "options": part.options()}
     return {"name": part.name, "params": part.params(), "facts": part.facts()}
 
 
-def named_data(data: Any) -> Any:
-    """A dataset where the data is the name of one and no file is called so."""
-    if isinstance(data, str) and data != "-" and not Path(data).exists():
-        return find_dataset(data) or data
-    return data
+def as_constraints(given: Constraints | Mapping[str, Any] | str | Path | None) -> Constraints:
+    """Constraints from whatever form they were given in."""
+    if given is None:
+        return Constraints()
+    if isinstance(given, Constraints):
+        return given
+    return Constraints.from_dict(given) if isinstance(given, Mapping) else Constraints.read(given)
 
 
-def named_detector(name: str) -> FittedDetector:
-    """A detector by name, with its defaults."""
-    if name not in ALL_DETECTORS:
-        raise InputError(f"unknown detector '{name}'; {nearest(name, ALL_DETECTORS)}")
-    return ALL_DETECTORS[name]()
-
-
-def load(
-    path: str | Path,
-    *,
-    detector: Any = None,
-    encoding: Encoding | None = None,
-    takes: Literal["frame", "ids"] | None = None,
-) -> Model:
-    """Read a model folder back.
-
-    Args:
-        path: the folder.
-        detector: the outside detector that the model was fitted with, already fitted; such a detector is not stored.
-        encoding: how it sees categories; None takes what the model was fitted with.
-        takes: what a callable is given; None takes what the model was fitted with.
-    """
-    contents = read_folder(Path(path))
-    facts = contents.facts
-    vocabulary = Vocabulary.from_json(contents.documents["vocabulary"])
-    pairs = Pairs.from_tensors(contents.tensors["pairs"])
-    explainer = None
-    if facts["explainer"] is not None:
-        explainer = explainer_class(facts["explainer"]["name"])(**facts["explainer"]["params"])
-        _restore(explainer, facts["explainer"], contents.tensors["explainer"], vocabulary, pairs)
-    described = facts["detector"]
-    restored: FittedDetector | OutsideDetector
-    if "outside" in described:
-        if detector is None:
-            raise ModelFolderError(
-                f"{path}: its detector '{described['outside']}' is from outside and not stored; "
-                "attach it in Python: carat.load(path, detector=…)"
-            )
-        given = {name: value for name, value in (("encoding", encoding), ("takes", takes)) if value is not None}
-        restored = outside_detector(detector, **{**described["options"], **given}).attach(vocabulary)
-        if restored.describe() != described["outside"] or restored.options() != described["options"]:
-            raise InputError(
-                f"{path}: was fitted with the detector {described['outside']} {described['options']}, "
-                f"got {restored.describe()} {restored.options()}"
-            )
-    else:
-        if detector is not None:
-            raise InputError(f"{path}: has its own detector '{described['name']}'; leave detector out")
-        restored = ALL_DETECTORS[described["name"]](**described["params"])
-        if isinstance(restored, ContextDetector) and explainer is not None:
-            restored.attach(explainer)
-        _restore(restored, described, contents.tensors["detector"], vocabulary, pairs)
-    return Model(
-        schema=Schema.from_json(facts["schema"]),
-        vocabulary=vocabulary,
-        pairs=pairs,
-        detector=restored,
-        explainer=explainer,
-        reference=contents.tensors["reference"]["scores"],
-        threshold=Threshold(**facts["threshold"]),
-        training=facts["training"],
-    )
-
-
-def _restore(
-    part: FittedDetector | FittedExplainer,
-    described: Mapping[str, Any],
-    tensors: Mapping[str, Tensor],
-    vocabulary: Vocabulary,
-    pairs: Pairs,
-) -> None:
-    part.restore_facts(described["facts"])
-    part.restore(tensors, vocabulary, pairs)
+def _strangest(parts: list[tuple[Table, Tensor]], count: int) -> tuple[Table, Tensor]:
+    """Of several tables and their scores, the records with the lowest scores, the lowest first, as one table."""
+    tables, scores = Table.join([table for table, _ in parts]), torch.cat([score for _, score in parts])
+    order = scores.argsort(stable=True)[:count]
+    return tables.take(order), scores[order]

@@ -18,12 +18,14 @@ class Profile:
         detector: the default detector.
         explainer: the default explainer.
         explainer_params: its arguments.
+        graph_params: the graph's arguments, for models that have one.
     """
 
     name: str
     detector: str
     explainer: str
     explainer_params: Mapping[str, Any] = field(default_factory=dict)
+    graph_params: Mapping[str, Any] = field(default_factory=dict)
 
 
 PROFILES = {
@@ -48,6 +50,7 @@ PROFILES = {
                 "schedule": "constant",
                 "keep_best": False,
             },
+            graph_params={"dim": 100, "epochs": 300, "learning_rate": 1e-3, "schedule": "constant"},
         ),
     )
 }

@@ -50,6 +50,15 @@ def _explainer_line(explainer: dict[str, Any] | None) -> str:
     return f"{explainer['name']}, expected calibration error {calibration['error_after']:.4f}"
 
 
+def _metapaths_line(facts: dict[str, Any]) -> str:
+    graph = facts.get("graph")
+    paths = graph["facts"]["metapaths"] if graph else facts["schema"]["metapaths"]
+    if not paths:
+        return "none: this model has no graph"
+    shown = "; ".join(" – ".join(path) for path in paths)
+    return f"{shown} (discovered)" if graph and graph["facts"]["discovered"] else shown
+
+
 def _print(path: Path, facts: dict[str, Any]) -> None:
     console = Console(emoji=False)
     training, detector, threshold = facts["training"], facts["detector"], facts["threshold"]
@@ -72,8 +81,7 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
     for role in ("id", "time"):
         if facts["schema"][role]:
             lines[role] = facts["schema"][role]
-    paths = facts["schema"]["metapaths"]
-    lines["metapaths"] = "; ".join(" – ".join(path) for path in paths) if paths else "none given"
+    lines["metapaths"] = _metapaths_line(facts)
     summary = RichTable.grid(padding=(0, 2))
     for name, text in lines.items():
         summary.add_row(f"[bold]{name}", escape(text))

@@ -12,7 +12,9 @@ from carat.cli.app import say
 from carat.data import Table, TableWriter, open_source
 from carat.data.writers import check_output
 from carat.datasets import Dataset
-from carat.model import Model, load, named_data
+from carat.loading import load
+from carat.model import Model
+from carat.names import named_data
 from carat.training import pick_device
 
 

@@ -104,6 +104,22 @@ class Table:
             yield cls(torch.from_numpy(ids), vocabulary, unseen, **columns, start=start)
             start += batch.num_rows
 
+    @classmethod
+    def join(cls, tables: list[Table]) -> Table:
+        """Several tables of one vocabulary as one, every record keeping its name."""
+        starts = np.cumsum([0, *(len(table) for table in tables)])
+        unseen = [
+            replace(table.unseen, row=table.unseen.row + start) for table, start in zip(tables, starts, strict=False)
+        ]
+        times = [table.time for table in tables]
+        return cls(
+            torch.cat([table.ids for table in tables]),
+            tables[0].vocabulary,
+            Unseen.join(unseen),
+            pa.concat_arrays([table.names_of_records() for table in tables]),
+            None if None in times else _concat(times),
+        )
+
     def take(self, index: Tensor) -> Table:
         """The rows with these numbers, each at most once, in this order."""
         place = torch.full((len(self),), -1, dtype=torch.int64)

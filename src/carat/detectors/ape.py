@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from carat.data.vocabulary import FIRST, Vocabulary
 from carat.detectors.embedding import EmbeddingDetector, EmbeddingNetwork
+from carat.protocols import Terms
 from carat.training.negatives import MarginalEntities
 
 
@@ -64,6 +65,22 @@ class ApeNetwork(EmbeddingNetwork):
         likelihood = likelihood + functional.logsigmoid(noise_new - score[:, None] - gain).sum(dim=-1)
         weight_of_record = (count >= 2).float()
         return -(likelihood * weight_of_record).sum() / weight_of_record.sum().clamp(min=1)
+
+    def terms(self, ids: Tensor, known: Tensor, domains: Tensor, entities: Tensor, present: Tensor) -> Terms:
+        """Pairs of kept entities, of a new one with the kept, and of two new ones."""
+        vectors, weights, count = self.vectors_of(ids, known), self.weights(), ids.shape[1]
+        new = self.vectors[entities + self.offsets[domains].unsqueeze(-1)]  # [n, t, L, dim]
+        scale = (count * (count - 1)) / (present * (present - 1))
+        inner = vectors @ vectors.transpose(-1, -2)
+        constant = (inner * weights).sum(dim=(-1, -2)) / 2 * scale + self.constant
+        context = weights[domains] @ vectors  # [n, t, dim]
+        unary = (new @ context.unsqueeze(-1)).squeeze(-1) * scale[:, None, None]
+
+        def pair(i: int, j: int, part: slice) -> Tensor:
+            weight = scale[part] * weights[domains[part, i], domains[part, j]]
+            return torch.bmm(new[part, i] * weight[:, None, None], new[part, j].transpose(1, 2))
+
+        return Terms(constant, unary, pair)
 
     def _gain(self, ids: Tensor, known: Tensor, domain: Tensor, entity: Tensor, present: Tensor) -> Tensor:
         """By how much the score changes when `entity` [n, k] replaces the one in `domain` [n, k].

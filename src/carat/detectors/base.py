@@ -11,6 +11,7 @@ from torch import Tensor
 
 from carat.data.training_data import TrainingData
 from carat.data.vocabulary import FIRST
+from carat.protocols import Terms
 from carat.training import Run
 from carat.training.fitted import Fitted
 
@@ -67,3 +68,25 @@ class FittedDetector(Fitted):
         """Take up what `facts` gave."""
         super().restore_facts(facts)
         self.neutral_ = float(facts["neutral"])
+
+
+class GridFittedDetector(FittedDetector):
+    """A detector whose score is a sum over entities and pairs; see `carat.protocols.GridDetector`."""
+
+    def terms(self, ids: Tensor, domains: Tensor, entities: Tensor) -> Terms:
+        """Scores of all replacements, taken apart, on the detector's device."""
+        ids, domains, entities = (part.to(self.device_, torch.int64) for part in (ids, domains, entities))
+        known = (ids >= FIRST).scatter(1, domains, False)
+        present = known.sum(dim=1) + domains.shape[1]
+        found = self._terms(ids, known, domains, entities, present.clamp(min=2))
+        # With fewer than two known entities every combination has the neutral score.
+        enough = present >= 2
+        return Terms(
+            torch.where(enough, found.constant, self.neutral_),
+            torch.where(enough[:, None, None], found.unary, 0.0),
+            found.pair,
+        )
+
+    @abstractmethod
+    def _terms(self, ids: Tensor, known: Tensor, domains: Tensor, entities: Tensor, present: Tensor) -> Terms:
+        """As `terms`; `known` bool [n, m] excludes the replaced domains, `present` int [n] counts them, at least 2."""

@@ -11,11 +11,12 @@ from torch import Tensor
 from carat.data.pairs import Pairs
 from carat.data.training_data import TrainingData
 from carat.data.vocabulary import Vocabulary
-from carat.detectors.base import FittedDetector
+from carat.detectors.base import GridFittedDetector
+from carat.protocols import Terms
 from carat.training import Run
 
 
-class Counts(FittedDetector):
+class Counts(GridFittedDetector):
     """Sum over all pairs of how much more or less likely the two entities are together than apart.
 
     For entities a and b the evidence is log P(b | a) / P(b), averaged with the same seen from b. P(b | a) is
@@ -50,10 +51,29 @@ class Counts(FittedDetector):
         domains = ids.shape[1]
         low, high = torch.triu_indices(domains, domains, 1, device=ids.device)
         rows = ids + self.offsets_
-        evidence = self.evidence(rows[:, low], rows[:, high])
-        evidence = torch.where(evidence > 0, self.credit * evidence, evidence)
-        total = (evidence * (known[:, low] & known[:, high])).sum(dim=1)
+        total = (self._weighed(rows[:, low], rows[:, high]) * (known[:, low] & known[:, high])).sum(dim=1)
         return total * (domains * (domains - 1)) / (present * (present - 1))
+
+    def _terms(self, ids: Tensor, known: Tensor, domains: Tensor, entities: Tensor, present: Tensor) -> Terms:
+        count = ids.shape[1]
+        rows, new = ids + self.offsets_, entities + self.offsets_[domains].unsqueeze(-1)
+        scale = (count * (count - 1)) / (present * (present - 1)).double()
+        low, high = torch.triu_indices(count, count, 1, device=ids.device)
+        kept = (self._weighed(rows[:, low], rows[:, high]) * (known[:, low] & known[:, high])).sum(dim=1)
+        # A candidate and an entity of its own domain never meet: that domain is not among the known.
+        unary = torch.zeros(new.shape, dtype=torch.float64, device=ids.device)
+        for domain in range(count):
+            unary += self._weighed(new, rows[:, domain, None, None]) * known[:, domain, None, None]
+
+        def pair(i: int, j: int, part: slice) -> Tensor:
+            return self._weighed(new[part, i, :, None], new[part, j, None, :]) * scale[part, None, None]
+
+        return Terms(kept * scale, unary * scale[:, None, None], pair)
+
+    def _weighed(self, left: Tensor, right: Tensor) -> Tensor:
+        """Evidence, with what speaks for a record counting for less."""
+        evidence = self.evidence(left, right)
+        return torch.where(evidence > 0, self.credit * evidence, evidence)
 
     def evidence(self, left: Tensor, right: Tensor) -> Tensor:
         """Log ratio for entities at these rows of the vocabulary's layout, float64, in their broadcast shape."""

@@ -13,7 +13,8 @@ from torch import Tensor
 from carat.data.pairs import Pairs
 from carat.data.training_data import TrainingData
 from carat.data.vocabulary import Vocabulary
-from carat.detectors.base import FittedDetector
+from carat.detectors.base import GridFittedDetector
+from carat.protocols import Terms
 from carat.training import History, Plan, Run, TrainableNetwork, train
 
 
@@ -35,8 +36,12 @@ class EmbeddingNetwork(TrainableNetwork):
     def forward(self, ids: Tensor, known: Tensor, present: Tensor) -> Tensor:
         """Scores [...] of ids int64 [..., m]."""
 
+    @abstractmethod
+    def terms(self, ids: Tensor, known: Tensor, domains: Tensor, entities: Tensor, present: Tensor) -> Terms:
+        """The same taken apart for replacements; `known` excludes the replaced domains, `present` counts them."""
 
-class EmbeddingDetector(FittedDetector):
+
+class EmbeddingDetector(GridFittedDetector):
     """Fitting, storing and moving for MEAD and APE; they differ in their networks alone."""
 
     network_: EmbeddingNetwork
@@ -63,6 +68,10 @@ class EmbeddingDetector(FittedDetector):
     def _raw(self, ids: Tensor, known: Tensor, present: Tensor) -> Tensor:
         scores: Tensor = self.network_(ids, known, present)
         return scores
+
+    @torch.no_grad()
+    def _terms(self, ids: Tensor, known: Tensor, domains: Tensor, entities: Tensor, present: Tensor) -> Terms:
+        return self.network_.terms(ids, known, domains, entities, present)
 
     def tensors(self) -> dict[str, Tensor]:
         """The network's weights."""

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from carat.data.vocabulary import FIRST, Vocabulary
 from carat.detectors.embedding import EmbeddingDetector, EmbeddingNetwork
+from carat.protocols import Terms
 from carat.training.negatives import UniformEntities
 
 _TINY = 1e-6
@@ -41,6 +42,18 @@ class MeadNetwork(EmbeddingNetwork):
         likelihood = _log_tanh(positive) + _log_tanh(1 / negative.clamp(min=_TINY)).sum(dim=-1)
         weight_of_record = (present >= 2).float()
         return -(likelihood * weight_of_record).sum() / weight_of_record.sum().clamp(min=1)
+
+    def terms(self, ids: Tensor, known: Tensor, domains: Tensor, entities: Tensor, present: Tensor) -> Terms:
+        """‖s + a + b‖² = ‖s‖² + (‖a‖² + 2⟨s, a⟩) + (‖b‖² + 2⟨s, b⟩) + 2⟨a, b⟩."""
+        kept = self.vectors_of(ids, known).sum(dim=1)
+        new = self.vectors[entities + self.offsets[domains].unsqueeze(-1)]  # [n, t, L, dim]
+        scale = (ids.shape[1] / present) ** 2
+        unary = new.square().sum(dim=-1) + 2 * (new @ kept[:, None, :, None]).squeeze(-1)
+
+        def pair(i: int, j: int, part: slice) -> Tensor:
+            return torch.bmm(new[part, i] * (2 * scale[part])[:, None, None], new[part, j].transpose(1, 2))
+
+        return Terms(scale * kept.square().sum(dim=-1), unary * scale[:, None, None], pair)
 
 
 def _log_tanh(x: Tensor) -> Tensor:

@@ -16,7 +16,8 @@ from carat.training import Run
 from carat.training.fitted import Fitted
 from carat.training.negatives import UniformEntities
 
-PART_ROWS = 4_096
+PART_ROWS = 512
+"""Larger parts are slower: what decoder-P holds in between no longer fits the caches."""
 
 
 class FittedExplainer(Fitted):

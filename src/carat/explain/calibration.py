@@ -75,3 +75,27 @@ def fit_calibration(logits: Tensor, belongs: Tensor, *, shift: bool = False) -> 
         # The likeliest temperature minds the few that are wildly wrong more than the many that are nearly right.
         scale, moved, after = 1.0, 0.0, before
     return Calibration(scale=scale, shift=moved, error_before=before, error_after=after)
+
+
+def mixing_share(first: Tensor, second: Tensor, belongs: Tensor) -> float:
+    """How much of the second logits [k] beside the first makes the best likelihood of the truth, bool [k].
+
+    At most one half, and 0 where it would be less than a fiftieth: then the second need not be computed at all.
+    """
+    logits = torch.stack([first, second]).detach().double().cpu()
+    truth = belongs.double().cpu()
+    weights = torch.tensor([0.5, 0.5], dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
+
+    def closure() -> Tensor:
+        optimizer.zero_grad()
+        loss = functional.binary_cross_entropy_with_logits(weights @ logits, truth)
+        loss.backward()
+        return loss
+
+    if not len(truth):
+        return 0.0
+    optimizer.step(closure)
+    own, other = weights.detach().clamp(min=0).tolist()
+    share = min(other / (own + other), 0.5) if own + other > 0 else 0.0
+    return share if share >= 0.02 else 0.0

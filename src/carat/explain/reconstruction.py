@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -123,20 +124,15 @@ class ReconstructionNetwork(TrainableNetwork):
         return torch.logaddexp(true, logits.logsumexp(dim=-1)) - true
 
     @torch.no_grad()
-    def propose(self, ids: Tensor, targets: Tensor, limit: int) -> tuple[Tensor, Tensor]:
-        """The likeliest entities with the target domains masked: ids and log-probabilities, each [n, m, limit].
+    def log_probability(self, ids: Tensor, targets: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """Domain by domain, what would fit with the target domains masked.
 
-        Where a position is no target, or a domain has fewer entities, the id is `MISSING` and the weight −∞.
+        Yields the domain's number, the records that have it as a target [b], and the log-probabilities of its
+        entities [b, entities].
         """
-        ids = ids.to(torch.int64)
-        _, z = self.encoder(ids.masked_fill(targets, MISSING))
+        _, z = self.encoder(ids.to(torch.int64).masked_fill(targets, MISSING))
         hidden = self.decoder.hidden(z, self.encoder.domain)
-        found = torch.full((*ids.shape, limit), MISSING, device=ids.device)
-        log_weight = torch.full(found.shape, -torch.inf, device=ids.device)
         for domain, (weight, bias) in enumerate(self.decoder.tables()):
             rows = targets[:, domain].nonzero().flatten()
-            logits = hidden[rows, domain] @ weight.T + bias
-            best, entity = logits.log_softmax(dim=-1).topk(min(limit, len(weight)), dim=-1)
-            found[rows, domain, : entity.shape[1]] = entity + FIRST
-            log_weight[rows, domain, : entity.shape[1]] = best
-        return found, log_weight
+            if len(rows):
+                yield domain, rows, (hidden[rows, domain] @ weight.T + bias).log_softmax(dim=-1)

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from carat.data.pairs import Pairs
 from carat.data.training_data import TrainingData
-from carat.data.vocabulary import Vocabulary
+from carat.data.vocabulary import FIRST, MISSING, Vocabulary
 from carat.explain.base import PART_ROWS, FittedExplainer, calibrate, held_out_corruptions
-from carat.explain.calibration import Calibration
+from carat.explain.calibration import Calibration, mixing_share
 from carat.explain.encoder import RowEncoder
 from carat.explain.likelihood import LikelihoodNetwork, LikelihoodTask
 from carat.explain.reconstruction import ReconstructionNetwork, ReconstructionTask
 from carat.training import History, Plan, Run, train
 from carat.training.checkpoint import part
 
+READ_ROWS = 512
+"""Versions of records read at once."""
+
 
 class TransformerExplainer(FittedExplainer):
     """Which entities do not belong, by a transformer over the record.
 
     Three stages: `pretrain` (encoder with decoder-R), `decoder-p` (on the frozen encoder: the paper), `fine-tune`
-    (a copy of both, trained together: better, and the default). `likelihood` uses the fine-tuned pair, `frozen` gives
-    the paper's, and `propose` asks decoder-R for entities that would fit.
+    (a copy of both, trained together). `likelihood` uses the fine-tuned pair, and the frozen one beside it as far as
+    held-out records show that it helps; `frozen` gives the paper's, and `log_probability` asks decoder-R which entities
+    would fit.
 
     Args:
         dim: d; the transformer is 2 d wide.
@@ -49,6 +54,8 @@ class TransformerExplainer(FittedExplainer):
     pretrained_: ReconstructionNetwork
     frozen_: LikelihoodNetwork
     tuned_: LikelihoodNetwork
+    frozen_share_: float
+    """Weight of the frozen pair's logits in the likelihood, from held-out corruptions; 0 leaves it out."""
     calibration_: dict[str, Calibration]
     history_: dict[str, History]
 
@@ -129,29 +136,56 @@ class TransformerExplainer(FittedExplainer):
         self.history_[stage] = train(network, data.train, plan, run, stage=stage, validation=data.held_out)
 
     def _calibrate(self, data: TrainingData, run: Run) -> None:
+        """Also how much the frozen pair adds to the fine-tuned one: half at most, often nothing."""
         ids, replaced = held_out_corruptions(data, run)
-        self.calibration_ = {}
-        for kind, network in (("frozen", self.frozen_), ("tuned", self.tuned_)):
-            self.calibration_[kind] = calibrate(self._in_parts(network, ids, PART_ROWS), ids, replaced)
+        tuned, frozen = (self._in_parts(network, ids, PART_ROWS) for network in (self.tuned_, self.frozen_))
+        known = ids >= FIRST
+        self.frozen_share_ = mixing_share(tuned[known], frozen[known], ~replaced[known])
+        mixed = torch.lerp(tuned, frozen, self.frozen_share_)
+        self.calibration_ = {
+            "frozen": calibrate(frozen, ids, replaced),
+            "tuned": calibrate(mixed, ids, replaced),
+        }
 
     def _logits(self, ids: Tensor) -> Tensor:
-        return self.calibration_["tuned"].apply(self.tuned_(ids))
+        return self.calibration_["tuned"].apply(self._mixed(ids))
+
+    def _mixed(self, ids: Tensor) -> Tensor:
+        logits: Tensor = self.tuned_(ids)
+        if self.frozen_share_:
+            logits = torch.lerp(logits, self.frozen_(ids), self.frozen_share_)
+        return logits
+
+    def read(self, base: Tensor, records: Tensor) -> Tensor:
+        """Log-likelihood of whole records: versions int64 [n, C, m] of records [n, m] → [n, C].
+
+        By the fine-tuned pair alone: it is quicker, and all versions are read by the same eyes.
+        """
+        calibration = self.calibration_["tuned"]
+        rows = max(READ_ROWS // max(records.shape[1], 1), 1)
+        parts = []
+        with torch.no_grad():
+            for own, versions in zip(base.split(rows), records.split(rows), strict=True):
+                logits = calibration.apply(self.tuned_.read(own.to(self.device_), versions.to(self.device_)))
+                likelihood = functional.logsigmoid(logits.float()).masked_fill(versions.to(self.device_) == MISSING, 0)
+                parts.append(likelihood.sum(dim=2))
+        return torch.cat([torch.empty((0, records.shape[1]), device=self.device_), *parts]).to(base.device)
 
     @property
     def frozen(self) -> FrozenExplainer:
         """The paper's explainer: decoder-P on the frozen encoder."""
         return FrozenExplainer(self)
 
-    def propose(self, ids: Tensor, targets: Tensor, limit: int) -> tuple[Tensor, Tensor]:
-        """What decoder-R would put in the target domains: ids and log-probabilities, each [n, m, limit]."""
-        parts = [
-            self.pretrained_.propose(i.to(self.device_), t.to(self.device_), limit)
-            for i, t in zip(ids.split(PART_ROWS), targets.split(PART_ROWS), strict=True)
-        ]
-        shape = (0, ids.shape[1], limit)
-        found = torch.cat([torch.empty(shape, dtype=torch.int64, device=self.device_), *(p[0] for p in parts)])
-        weight = torch.cat([torch.empty(shape, device=self.device_), *(p[1] for p in parts)])
-        return found.to(ids.device), weight.to(ids.device)
+    def log_probability(self, ids: Tensor, targets: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """What decoder-R would put in the target domains; see `ReconstructionNetwork.log_probability`.
+
+        The records [b] are rows of all ids, and everything is on their device.
+        """
+        for start in range(0, len(ids), PART_ROWS):
+            part = slice(start, start + PART_ROWS)
+            found = self.pretrained_.log_probability(ids[part].to(self.device_), targets[part].to(self.device_))
+            for domain, rows, log_probability in found:
+                yield domain, (rows + start).to(ids.device), log_probability.to(ids.device)
 
     def _networks(self) -> dict[str, torch.nn.Module]:
         """The frozen pair stores its decoder alone: its encoder is the pre-trained one."""
@@ -186,6 +220,7 @@ class TransformerExplainer(FittedExplainer):
         """How training went, and the calibration."""
         return {
             "history": {stage: asdict(history) for stage, history in self.history_.items()},
+            "frozen_share": self.frozen_share_,
             "calibration": {kind: calibration.to_json() for kind, calibration in self.calibration_.items()},
         }
 
@@ -193,6 +228,7 @@ class TransformerExplainer(FittedExplainer):
         """Take up what `facts` gave."""
         super().restore_facts(facts)
         self.history_ = {stage: History(**history) for stage, history in facts["history"].items()}
+        self.frozen_share_ = float(facts.get("frozen_share", 0.0))
         self.calibration_ = {kind: Calibration(**known) for kind, known in facts["calibration"].items()}
 
 

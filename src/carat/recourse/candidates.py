@@ -1,0 +1,226 @@
+"""Where replacements come from: the graph, the context, the counts, or several of them together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from carat.data.pairs import Pairs
+from carat.data.vocabulary import FIRST, MISSING, Vocabulary
+from carat.explain import TransformerExplainer
+from carat.explain.naive_bayes import NaiveBayes
+from carat.graph import KnowledgeGraph, Neighbours
+from carat.protocols import Candidates, CandidateSource
+from carat.recourse.merge import merge
+
+FLOOR = -60.0
+"""The least log-weight; what is below is out of the question anyway."""
+
+
+@runtime_checkable
+class Weigher(Protocol):
+    """A source that has an opinion on every entity, not only on those that it proposes."""
+
+    def weigh(self, ids: Tensor, targets: Tensor, candidates: Tensor) -> Tensor:
+        """Log-weights of candidates [n, m, L] for the target domains of records ids [n, m]; −∞ at the padding."""
+        ...
+
+
+class GraphSource:
+    """The nearest entities along the metapaths (Algorithm 1, steps 2 and 3).
+
+    For each target, the nearest to each kept entity in a neighbouring domain, all together. Where there is no such
+    entity: those two relations away; and where there is none either, the most frequent entities.
+
+    Args:
+        graph: the fitted graph.
+        vocabulary: sizes and counts of the domains.
+    """
+
+    def __init__(self, graph: KnowledgeGraph, vocabulary: Vocabulary) -> None:
+        self.graph = graph
+        self.vocabulary = vocabulary
+        self.neighbours = Neighbours(graph)
+
+    def propose(self, ids: Tensor, targets: Tensor, limit: int) -> Candidates:
+        """The `limit` nearest to each neighbouring entity."""
+        kept = ids.to(torch.int64).masked_fill(targets, MISSING)
+        found: list[tuple[int, Tensor, Tensor, Tensor]] = []
+        for domain in range(ids.shape[1]):
+            rows = targets[:, domain].nonzero().flatten()
+            if not len(rows):
+                continue
+            near: list[tuple[int, int | None]] = [(other, None) for other in self.graph.relations_.neighbours(domain)]
+            entities, weight = self._search(kept[rows], domain, near, limit)
+            for fallback in (self._two_steps, self._most_frequent):
+                empty = (entities != MISSING).sum(dim=1) == 0
+                if empty.any():
+                    entities, weight = _fill(entities, weight, empty, *fallback(kept[rows[empty]], domain, limit))
+            found.append((domain, rows, entities, weight))
+        return _assemble(ids, found)
+
+    def _search(
+        self, kept: Tensor, domain: int, near: list[tuple[int, int | None]], limit: int
+    ) -> tuple[Tensor, Tensor]:
+        """All neighbours of records kept [b, m], merged: ids and log-weights [b, L]."""
+        ids = [torch.full((len(kept), 0), MISSING, device=kept.device)]
+        weights = [torch.full((len(kept), 0), -torch.inf, device=kept.device)]
+        for other, between in near:
+            entity, score = self.neighbours.search(kept[:, other], other, domain, limit, through=between)
+            ids.append(entity)
+            weights.append(score.log_softmax(dim=1).nan_to_num(nan=-torch.inf))
+        merged, weight, _ = merge(torch.cat(ids, dim=1), torch.cat(weights, dim=1))
+        return merged, weight
+
+    def _two_steps(self, kept: Tensor, domain: int, limit: int) -> tuple[Tensor, Tensor]:
+        return self._search(kept, domain, [*self.graph.relations_.two_steps(domain)], limit)
+
+    def _most_frequent(self, kept: Tensor, domain: int, limit: int) -> tuple[Tensor, Tensor]:
+        """Ids follow frequency, so the first ones are the most frequent."""
+        counts = torch.from_numpy(self.vocabulary.domains[domain].counts[:limit].copy()).to(kept.device)
+        ids = torch.arange(FIRST, FIRST + len(counts), device=kept.device)
+        weight = (counts.double() / counts.sum().clamp(min=1)).clamp(min=1e-12).log().float()
+        return ids.expand(len(kept), -1), weight.expand(len(kept), -1)
+
+
+class DenseSource(ABC):
+    """A source with a probability for every entity; it proposes the likeliest."""
+
+    @abstractmethod
+    def log_probability(self, ids: Tensor, targets: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """Part by part: a domain's number, records that have it as a target [b], its entities' [b, entities]."""
+
+    def propose(self, ids: Tensor, targets: Tensor, limit: int) -> Candidates:
+        """The `limit` likeliest entities."""
+        found = []
+        for domain, rows, log_probability in self.log_probability(ids, targets):
+            weight, entity = log_probability.topk(min(limit, log_probability.shape[1]), dim=1)
+            found.append((domain, rows, entity + FIRST, weight))
+        return _assemble(ids, found)
+
+    def weigh(self, ids: Tensor, targets: Tensor, candidates: Tensor) -> Tensor:
+        """Log-probabilities of given candidates."""
+        log_weight = torch.full(candidates.shape, -torch.inf, device=ids.device)
+        for domain, rows, log_probability in self.log_probability(ids, targets):
+            wanted = candidates[rows, domain]
+            found = log_probability.gather(1, (wanted - FIRST).clamp(min=0))
+            log_weight[rows, domain] = found.masked_fill(wanted == MISSING, -torch.inf)
+        return log_weight
+
+
+class ContextSource(DenseSource):
+    """What decoder-R would put there, the target domains masked.
+
+    Args:
+        explainer: the fitted explainer.
+    """
+
+    def __init__(self, explainer: TransformerExplainer) -> None:
+        self.explainer = explainer
+
+    def log_probability(self, ids: Tensor, targets: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """Decoder-R's softmax."""
+        return self.explainer.log_probability(ids, targets)
+
+
+class CountsSource(DenseSource):
+    """What fits best by pair counts, the target domains not counting as context.
+
+    Args:
+        bayes: the counts, ready to ask.
+    """
+
+    def __init__(self, bayes: NaiveBayes) -> None:
+        self.bayes = bayes
+
+    @classmethod
+    def of(cls, pairs: Pairs, vocabulary: Vocabulary, *, smoothing: float = 0.1) -> CountsSource:
+        """From counts, on their device."""
+        return cls(NaiveBayes(pairs.to("cpu"), vocabulary, smoothing).to(pairs.keys.device))
+
+    def log_probability(self, ids: Tensor, targets: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """Pairwise naive Bayes, normalised over the domain."""
+        kept = ids.to(torch.int64).masked_fill(targets, MISSING)
+        size = self.bayes.rows_a_part()
+        for start in range(0, len(kept), size):
+            fitted = self.bayes.fit(kept[start : start + size]).split(self.bayes.sizes, dim=1)
+            for domain, log_fit in enumerate(fitted):
+                rows = targets[start : start + size, domain].nonzero().flatten()
+                if len(rows):
+                    yield domain, rows + start, log_fit[rows, FIRST:].log_softmax(dim=1)
+
+
+class UnionSource:
+    """Everything that any of several sources proposes, weighed by those that have an opinion on all of it.
+
+    Args:
+        sources: by name.
+        weights: of the weighers' log-weights in the total, by name; None is the same for all.
+    """
+
+    def __init__(self, sources: Mapping[str, CandidateSource], weights: Mapping[str, float] | None = None) -> None:
+        self.sources = dict(sources)
+        weighers = [name for name, source in self.sources.items() if isinstance(source, Weigher)]
+        self.weights = dict.fromkeys(weighers, 1 / max(len(weighers), 1)) if weights is None else dict(weights)
+
+    def propose(self, ids: Tensor, targets: Tensor, limit: int) -> Candidates:
+        """Up to `limit` of each source, each entity once."""
+        slots = targets.nonzero(as_tuple=True)
+        proposed = {name: source.propose(ids, targets, limit) for name, source in self.sources.items()}
+        listed = torch.cat([part.ids[slots] for part in proposed.values()], dim=1)  # [p, ΣL]
+        weights = torch.cat([part.log_weight[slots] for part in proposed.values()], dim=1)
+        merged, _, place = merge(listed, weights)
+        found = _scatter(ids, slots, merged, MISSING)
+        by_source, start = {}, 0
+        for name, part in proposed.items():
+            width = part.ids.shape[2]
+            source = self.sources[name]
+            if isinstance(source, Weigher):
+                by_source[name] = source.weigh(ids, targets, found)
+            else:
+                own = part.log_weight[slots]
+                # Padding has no place of its own and goes to an extra column, which is cut off again.
+                mine = torch.where(own > -torch.inf, place[:, start : start + width], merged.shape[1])
+                weight = torch.full((len(merged), merged.shape[1] + 1), -torch.inf, device=ids.device)
+                by_source[name] = _scatter(ids, slots, weight.scatter(1, mine, own)[:, :-1], -torch.inf)
+            start += width
+        total = torch.stack(list(by_source.values())).amax(dim=0)
+        if self.weights:
+            # A floor, for 0 times a weight of −∞ would be no number.
+            total = torch.stack([w * by_source[name].clamp(min=FLOOR) for name, w in self.weights.items()]).sum(dim=0)
+        return Candidates(found, total.masked_fill(found == MISSING, -torch.inf), by_source)
+
+
+def _fill(
+    entities: Tensor, weight: Tensor, empty: Tensor, new_entities: Tensor, new_weight: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Put new lists [e, L'] where lists [b, L] are empty, bool [b]; the narrower of the two is padded."""
+    width = max(entities.shape[1], new_entities.shape[1])
+    filled = torch.full((len(entities), width), MISSING, device=entities.device)
+    log_weight = torch.full((len(entities), width), -torch.inf, device=entities.device)
+    filled[:, : entities.shape[1]], log_weight[:, : weight.shape[1]] = entities, weight
+    rows = empty.nonzero().flatten()
+    filled[rows, : new_entities.shape[1]], log_weight[rows, : new_weight.shape[1]] = new_entities, new_weight
+    return filled, log_weight
+
+
+def _assemble(ids: Tensor, found: list[tuple[int, Tensor, Tensor, Tensor]]) -> Candidates:
+    """Lists of single domains, each (domain, records, entities [b, L], log-weights [b, L]), in one padded tensor."""
+    width = max((entities.shape[1] for _, _, entities, _ in found), default=0)
+    all_ids = torch.full((*ids.shape, width), MISSING, dtype=torch.int64, device=ids.device)
+    log_weight = torch.full(all_ids.shape, -torch.inf, device=ids.device)
+    for domain, rows, entities, weight in found:
+        all_ids[rows, domain, : entities.shape[1]] = entities
+        log_weight[rows, domain, : weight.shape[1]] = weight
+    return Candidates(all_ids, log_weight)
+
+
+def _scatter(ids: Tensor, slots: tuple[Tensor, ...], values: Tensor, fill: float) -> Tensor:
+    """Values [p, L] of single targets in a padded tensor [n, m, L]."""
+    spread = torch.full((*ids.shape, values.shape[1]), fill, dtype=values.dtype, device=ids.device)
+    spread[slots] = values
+    return spread

@@ -1,0 +1,306 @@
+"""What a user can and cannot change: immutable domains, permitted entities, forbidden pairs, costs, support.
+
+A constraint speaks of what is proposed. What is in the record already may stay, whatever the constraints say of it.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+from torch import Tensor
+
+from carat.data.pairs import Pairs
+from carat.data.vocabulary import FIRST, Vocabulary
+from carat.errors import InputError, nearest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What a change costs; a counterfactual costs the sum over its changes.
+
+    Args:
+        change: every change.
+        domains: by domain, on top of that.
+        entities: by domain and new entity, on top of that.
+        weight: how much ranking minds: one unit of cost weighs as much as `weight` nats of log-likelihood, or in a
+            ranking by detector score, `weight` standard deviations of normal scores.
+    """
+
+    change: float = 0.0
+    domains: Mapping[str, float] = field(default_factory=dict)
+    entities: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constraints:
+    """Limits on what may be proposed.
+
+    Args:
+        immutable: domains that never change.
+        allowed: by domain, the only entities that may be put there.
+        forbidden: by domain, entities that may not be put there.
+        forbidden_pairs: pairs of entities, `{"Carrier": "UA", "Dest": "LGA"}`, that no replacement may bring about.
+        max_changes: domains changed at once, at most; the least likely ones are.
+        min_support: a replacement must have occurred at least so often with every kept entity of the record.
+        cost: what changes cost.
+    """
+
+    immutable: Sequence[str] = ()
+    allowed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    forbidden: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    forbidden_pairs: Sequence[Mapping[str, str]] = ()
+    max_changes: int | None = None
+    min_support: int = 0
+    cost: Costs | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_changes is not None and self.max_changes < 1:
+            raise InputError(f"max_changes must be at least 1, got {self.max_changes}")
+        if self.min_support < 0:
+            raise InputError(f"min_support must not be negative, got {self.min_support}")
+        for pair in self.forbidden_pairs:
+            if len(pair) != 2:
+                raise InputError(f"a forbidden pair names two domains and their entities, got {dict(pair)}")
+        if self.cost is not None:
+            given = [self.cost.change, self.cost.weight, *self.cost.domains.values()]
+            given += [value for by_entity in self.cost.entities.values() for value in by_entity.values()]
+            if any(value < 0 or not math.isfinite(value) for value in given):
+                raise InputError("a cost must be a finite number, at least 0")
+
+    @classmethod
+    def read(cls, path: str | Path) -> Constraints:
+        """From a TOML file; every complaint is one line that names the key."""
+        path = Path(path)
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        except FileNotFoundError as error:
+            raise InputError(f"{path}: no such file") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: can't be read as UTF-8 text") from error
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"{path}: not TOML: {error}") from error
+        try:
+            return cls.from_dict(data)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Constraints:
+        """From plain values, as TOML gives them.
+
+        >>> Constraints.from_dict({"immutable": ["Carrier"], "cost": {"change": 1}}).cost
+        Costs(change=1, domains={}, entities={}, weight=1.0)
+        """
+        checked = dict(data)
+        _check_keys(checked, cls, "")
+        for key, check, wanted in (
+            ("immutable", _is_texts, "a list of domains"),
+            ("allowed", _is_texts_by_domain, "a table of lists: Domain = ['entity', …]"),
+            ("forbidden", _is_texts_by_domain, "a table of lists: Domain = ['entity', …]"),
+            ("forbidden_pairs", _is_pairs, "a list of pairs: {DomainA = 'entity', DomainB = 'entity'}"),
+            ("max_changes", _is_whole, "a whole number"),
+            ("min_support", _is_whole, "a whole number"),
+            ("cost", _is_table, "a table"),
+        ):
+            if key in checked and not check(checked[key]):
+                raise InputError(f"'{key}' must be {wanted}, got {checked[key]!r}")
+        if "cost" in checked:
+            checked["cost"] = _costs(checked["cost"])
+        return cls(**checked)
+
+    def resolve(self, vocabulary: Vocabulary) -> Resolved:
+        """The same in ids; a domain that does not exist is refused, an entity that training never met is noted."""
+        return _Resolver(self, vocabulary).resolve()
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Constraints in ids.
+
+    Args:
+        mutable: domains that may change, bool [m].
+        permitted: entities that may be proposed, bool [total].
+        pairs: keys of forbidden pairs, `low · total + high`, ascending, int64 [p].
+        max_changes: domains changed at once, at most.
+        min_support: occurrences with every kept entity, at least.
+        cost: of changing to each entity, float32 [total]; None without costs.
+        weight: how much ranking minds it.
+        unknown: entities named that training never met, as `Domain entity`; naming them has no effect.
+    """
+
+    mutable: Tensor
+    permitted: Tensor
+    pairs: Tensor
+    max_changes: int | None
+    min_support: int
+    cost: Tensor | None
+    weight: float
+    unknown: tuple[str, ...]
+
+    def to(self, device: torch.device) -> Resolved:
+        """The same on another device."""
+        moved = {name: getattr(self, name).to(device) for name in ("mutable", "permitted", "pairs")}
+        cost = None if self.cost is None else self.cost.to(device)
+        return Resolved(
+            **moved,
+            max_changes=self.max_changes,
+            min_support=self.min_support,
+            cost=cost,
+            weight=self.weight,
+            unknown=self.unknown,
+        )
+
+    def targets(self, likelihood: Tensor, chosen: Tensor) -> Tensor:
+        """Which of the chosen domains, bool [n, m], change: at most `max_changes`, the least likely ones."""
+        if self.max_changes is None:
+            return chosen
+        order = likelihood.masked_fill(~chosen, torch.inf).argsort(dim=1, stable=True).argsort(dim=1)
+        return chosen & (order < self.max_changes)
+
+    def permits(self, rows: Tensor, kept: Tensor, known: Tensor, counts: Pairs) -> Tensor:
+        """Which candidates may be proposed, bool [p, L].
+
+        Args:
+            rows: the candidates' rows in the vocabulary's layout, [p, L].
+            kept: rows of the entities of each candidate's record, [p, m].
+            known: which of them are kept and known, bool [p, m].
+            counts: co-occurrence counts.
+        """
+        good = self.permitted[rows]
+        for domain in range(kept.shape[1]):
+            beside, there = kept[:, domain, None], known[:, domain, None]
+            if len(self.pairs):
+                good &= ~(self.forbids(rows, beside) & there)
+            if self.min_support:
+                good &= (counts.count(rows, beside.expand_as(rows)) >= self.min_support) | ~there
+        return good
+
+    def forbids(self, left: Tensor, right: Tensor) -> Tensor:
+        """Whether pairs of rows are forbidden, in their broadcast shape."""
+        key = torch.minimum(left, right) * len(self.permitted) + torch.maximum(left, right)
+        place = torch.searchsorted(self.pairs, key.contiguous()).clamp_(max=len(self.pairs) - 1)
+        return self.pairs[place] == key
+
+
+class _Resolver:
+    def __init__(self, constraints: Constraints, vocabulary: Vocabulary) -> None:
+        self.constraints, self.vocabulary = constraints, vocabulary
+        self.unknown: list[str] = []
+
+    def resolve(self) -> Resolved:
+        given, vocabulary = self.constraints, self.vocabulary
+        mutable = torch.ones(len(vocabulary), dtype=torch.bool)
+        for name in given.immutable:
+            mutable[self._domain(name, "immutable")] = False
+        permitted = torch.ones(vocabulary.total, dtype=torch.bool)
+        for name, entities in given.allowed.items():
+            domain = self._domain(name, "allowed")
+            start = int(vocabulary.offsets[domain])
+            permitted[start : start + int(vocabulary.sizes[domain])] = False
+            permitted[self._rows(domain, entities)] = True
+        for name, entities in given.forbidden.items():
+            permitted[self._rows(self._domain(name, "forbidden"), entities)] = False
+        keys = []
+        for pair in given.forbidden_pairs:
+            ends = [self._rows(self._domain(name, "forbidden_pairs"), [entity]) for name, entity in pair.items()]
+            if all(len(end) for end in ends):
+                low, high = sorted(int(end[0]) for end in ends)
+                keys.append(low * vocabulary.total + high)
+        return Resolved(
+            mutable,
+            permitted,
+            torch.tensor(sorted(set(keys)), dtype=torch.int64),
+            given.max_changes,
+            given.min_support,
+            self._cost(given.cost),
+            given.cost.weight if given.cost else 0.0,
+            tuple(self.unknown),
+        )
+
+    def _cost(self, costs: Costs | None) -> Tensor | None:
+        if costs is None:
+            return None
+        result = torch.full((self.vocabulary.total,), float(costs.change))
+        for name, value in costs.domains.items():
+            domain = self._domain(name, "cost.domains")
+            start = int(self.vocabulary.offsets[domain])
+            result[start : start + int(self.vocabulary.sizes[domain])] += value
+        for name, by_entity in costs.entities.items():
+            domain = self._domain(name, "cost.entities")
+            for entity, value in by_entity.items():
+                result[self._rows(domain, [entity])] += value
+        return result
+
+    def _domain(self, name: str, key: str) -> int:
+        names = self.vocabulary.names
+        if name not in names:
+            raise InputError(f"'{key}': no domain '{name}'; {nearest(name, names)}")
+        return names.index(name)
+
+    def _rows(self, domain: int, entities: Iterable[str]) -> Tensor:
+        """Rows of the entities that training met."""
+        known = self.vocabulary.domains[domain]
+        texts = pa.array([str(entity) for entity in entities], pa.string())
+        place = pc.index_in(texts, value_set=known.entities).to_pylist()
+        self.unknown += [f"{known.name} {text}" for text, found in zip(texts, place, strict=True) if found is None]
+        offset = int(self.vocabulary.offsets[domain]) + FIRST
+        return torch.tensor([offset + found for found in place if found is not None], dtype=torch.int64)
+
+
+def _costs(data: Mapping[str, Any]) -> Costs:
+    _check_keys(data, Costs, "cost.")
+    for key in ("change", "weight"):
+        if key in data and not _is_number(data[key]):
+            raise InputError(f"'cost.{key}' must be a number, got {data[key]!r}")
+    if not _is_numbers_by_name(data.get("domains", {})):
+        raise InputError(f"'cost.domains' must be a table of numbers, got {data['domains']!r}")
+    entities = data.get("entities", {})
+    if not isinstance(entities, Mapping) or not all(_is_numbers_by_name(part) for part in entities.values()):
+        raise InputError(f"'cost.entities' must be tables of numbers, one a domain, got {entities!r}")
+    return Costs(**data)
+
+
+def _check_keys(data: Mapping[str, Any], cls: type[Constraints] | type[Costs], prefix: str) -> None:
+    known = [each.name for each in fields(cls)]
+    for key in data:
+        if key not in known:
+            raise InputError(f"unknown key '{prefix}{key}'; {nearest(key, known)}")
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+
+
+def _is_texts_by_domain(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(_is_texts(each) for each in value.values())
+
+
+def _is_pairs(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(
+        isinstance(each, Mapping) and all(isinstance(text, str) for text in each.values()) for each in value
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_numbers_by_name(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(_is_number(each) for each in value.values())

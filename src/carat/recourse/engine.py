@@ -1,0 +1,312 @@
+"""From records to counterfactuals, a batch at a time: choose domains, propose, search, rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from carat.data.pairs import Pairs
+from carat.data.vocabulary import FIRST, MISSING, Vocabulary
+from carat.errors import InputError
+from carat.explain import targets
+from carat.protocols import Candidates, CandidateSource, Detector, Explainer, Found, GridDetector, Terms
+from carat.recourse.constraints import Constraints, Resolved
+from carat.recourse.diversity import diverse
+from carat.recourse.ranking import SearchRanking
+from carat.recourse.search import Clock, Limits, search
+
+BLACK_BOX_BUDGET = 2_000
+"""Combinations a record for a detector that must score each of them one by one."""
+ROUND = 16
+"""Candidates of a target are padded to a multiple of so many."""
+DIVERSE_POOL = 4
+"""Diversity chooses k out of so many times k."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a user may choose about a search.
+
+    Args:
+        k: counterfactuals a record, at most.
+        neighbours: n; candidates of each source (of the graph: for each neighbouring entity).
+        constraints: what may change.
+        diversity: 0 gives the best k; towards 1 they differ more.
+        budget: combinations a record; None is 200,000, or 2,000 for a detector without a closed form.
+        seconds: for a batch; what is left then gets a hurried search.
+    """
+
+    k: int = 50
+    neighbours: int = 100
+    constraints: Constraints = field(default_factory=Constraints)
+    diversity: float = 0.0
+    budget: int | None = None
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        for name in ("k", "neighbours", "budget"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"{name} must be at least 1, got {value}")
+        if not 0 <= self.diversity <= 1:
+            raise InputError(f"diversity must lie between 0 and 1, got {self.diversity}")
+        if not self.seconds > 0:
+            raise InputError(f"seconds must be more than 0, got {self.seconds}")
+
+    def limits(self, detector: Detector) -> Limits:
+        """Budget and time for this detector."""
+        usual = Limits().budget if isinstance(detector, GridDetector) else BLACK_BOX_BUDGET
+        return Limits(budget=usual if self.budget is None else self.budget, seconds=self.seconds)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Counterfactuals of a batch, best first.
+
+    Args:
+        counterfactuals: int64 [n, K, m].
+        mask: which exist, bool [n, K].
+        score: the detector's, [n, K].
+        cost: of the changes, [n, K]; None without costs.
+        exhausted: whether every combination was looked at, bool [n].
+        reasons: why a record has no counterfactuals, or what limited them; None where there is nothing to say, [n].
+        likelihood: the explainer's, [n, m]; NaN where missing.
+    """
+
+    counterfactuals: Tensor
+    mask: Tensor
+    score: Tensor
+    cost: Tensor | None
+    exhausted: Tensor
+    reasons: list[str | None]
+    likelihood: Tensor
+
+    def to(self, device: torch.device | str) -> Outcome:
+        """The same on another device."""
+        return Outcome(
+            self.counterfactuals.to(device),
+            self.mask.to(device),
+            self.score.to(device),
+            None if self.cost is None else self.cost.to(device),
+            self.exhausted.to(device),
+            self.reasons,
+            self.likelihood.to(device),
+        )
+
+
+class Method(Protocol):
+    """Anything that finds counterfactuals."""
+
+    @property
+    def name(self) -> str:
+        """As the command line calls it."""
+        ...
+
+    def find(self, ids: Tensor, settings: Settings) -> Outcome:
+        """Counterfactuals of records ids [n, m]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Guided:
+    """A method of the paper's kind: an explainer picks the domains, a source proposes, a search and a ranking choose.
+
+    Args:
+        name: as the command line calls it.
+        vocabulary: what the ids mean.
+        pairs: co-occurrence counts.
+        detector: gives scores.
+        explainer: picks the domains.
+        source: proposes.
+        make_ranking: of the constraints' weight of costs.
+    """
+
+    name: str
+    vocabulary: Vocabulary
+    pairs: Pairs
+    detector: Detector
+    explainer: Explainer
+    source: CandidateSource
+    make_ranking: Callable[[float], SearchRanking]
+
+    def find(self, ids: Tensor, settings: Settings) -> Outcome:
+        """Counterfactuals of records ids [n, m]: Algorithm 1, steps 1 to 4."""
+        return _Search(self, ids.to(torch.int64), settings).run()
+
+
+class _Search:
+    """One batch under way."""
+
+    def __init__(self, method: Guided, ids: Tensor, settings: Settings) -> None:
+        self.method, self.ids, self.settings = method, ids, settings
+        self.offsets = method.vocabulary.offsets.to(ids.device)
+        self.limits: Resolved = settings.constraints.resolve(method.vocabulary).to(ids.device)
+        self.ranking = method.make_ranking(self.limits.weight)
+        wide = settings.k * DIVERSE_POOL if settings.diversity else settings.k
+        self.width = wide
+        records = len(ids)
+        self.counterfactuals = ids[:, None].repeat(1, settings.k, 1)
+        self.mask = torch.zeros((records, settings.k), dtype=torch.bool, device=ids.device)
+        self.score = torch.full((records, settings.k), -torch.inf, device=ids.device)
+        self.cost = torch.zeros((records, settings.k), device=ids.device)
+        self.exhausted = torch.ones(records, dtype=torch.bool, device=ids.device)
+        self.reasons: list[str | None] = [None] * records
+
+    def run(self) -> Outcome:
+        likelihood = self.method.explainer.likelihood(self.ids)
+        chosen = self._targets(likelihood)
+        proposed = self.method.source.propose(self.ids, chosen, self.settings.neighbours)
+        candidates = self._permitted(chosen, proposed)
+        kept = candidates.mask.any(dim=2)  # targets that are left with a candidate
+        self._say_why(likelihood, chosen, proposed.mask.any(dim=2), kept)
+        clock = self.settings.limits(self.method.detector).clock()
+        count = kept.sum(dim=1)
+        for targets_each in range(1, int(count.max()) + 1 if len(count) else 1):
+            rows = torch.nonzero(count == targets_each).flatten()
+            if len(rows):
+                self._search(rows, kept[rows], candidates, clock)
+        cost = None if self.limits.cost is None else self.cost
+        return Outcome(self.counterfactuals, self.mask, self.score, cost, self.exhausted, self.reasons, likelihood)
+
+    def _targets(self, likelihood: Tensor) -> Tensor:
+        """Step 1, among the domains that may change."""
+        changeable = likelihood.masked_fill(~self.limits.mutable, torch.nan)
+        return self.limits.targets(changeable, targets(changeable))
+
+    def _permitted(self, chosen: Tensor, proposed: Candidates) -> Candidates:
+        """Without the present entities and what the constraints exclude, closed up to the left."""
+        row, domain = chosen.nonzero(as_tuple=True)
+        ids, weight = proposed.ids[row, domain], proposed.log_weight[row, domain]  # [p, L]
+        good = (ids != MISSING) & (ids != self.ids[row, domain, None])
+        known = (self.ids >= FIRST) & ~chosen
+        good &= self.limits.permits(
+            ids + self.offsets[domain, None], (self.ids + self.offsets)[row], known[row], self.method.pairs
+        )
+        # Stable: the source's order stays.
+        order = good.int().argsort(dim=1, descending=True, stable=True)
+        longest = int(good.sum(dim=1).max()) if good.numel() else 0
+        longest = -(-longest // ROUND) * ROUND
+        ids = ids.masked_fill(~good, MISSING).gather(1, order)[:, :longest]
+        weight = weight.masked_fill(~good, -torch.inf).gather(1, order)[:, :longest]
+        width = ids.shape[1]
+        all_ids = torch.full((*self.ids.shape, longest), MISSING, device=self.ids.device)
+        all_weights = torch.full(all_ids.shape, -torch.inf, device=self.ids.device)
+        all_ids[row, domain, :width], all_weights[row, domain, :width] = ids, weight
+        return Candidates(all_ids, all_weights)
+
+    def _search(self, rows: Tensor, kept: Tensor, candidates: Candidates, clock: Clock) -> None:
+        """All records with the same number of targets, kept bool [g, m]."""
+        method, settings = self.method, self.settings
+        ids = self.ids[rows]
+        domains = kept.nonzero()[:, 1].view(len(rows), -1)  # [g, t]
+        entities, weight = candidates.ids[rows[:, None], domains], candidates.log_weight[rows[:, None], domains]
+        longest = int((entities != MISSING).sum(dim=2).max())
+        # A round length makes the grid divide into blocks; what is added is padding.
+        longest = min(-(-longest // ROUND) * ROUND, entities.shape[2])
+        entities, weight = entities[..., :longest], weight[..., :longest]
+        layout = entities + self.offsets[domains].unsqueeze(-1)
+        cost = torch.zeros_like(weight) if self.limits.cost is None else self.limits.cost[layout]
+        score_terms = None
+        if isinstance(method.detector, GridDetector):
+            score_terms = _on(method.detector.terms(ids, domains, entities), ids.device)
+        weight_terms = Terms(torch.zeros(len(ids), device=ids.device), weight)
+        base_score = method.detector.score(ids).to(ids.device)
+        objective, finish = self.ranking.objective(base_score, score_terms, weight_terms, cost)
+        objective = [self._forbidding(objective[0], layout), *objective[1:]]
+        black_box = score_terms is None
+        limits = settings.limits(method.detector)
+        found = search(
+            objective,
+            entities != MISSING,
+            limits.budget if black_box else self.ranking.pool(self.width),
+            limits=replace(limits, budget=Limits().budget) if black_box else limits,
+            clock=clock,
+            finish=finish,
+        )
+        self._rank(rows, base_score, domains, entities, weight, cost, found.index, found.mask)
+        self.exhausted[rows] = found.exhausted
+        if black_box:
+            many = (entities != MISSING).sum(dim=2).double().prod(dim=1) > limits.budget
+            self.exhausted[rows] &= ~many
+
+    def _forbidding(self, terms: Terms, layout: Tensor) -> Terms:
+        """The same terms with forbidden pairs of replacements at −∞; layout int64 [g, t, L] are their rows."""
+        if not len(self.limits.pairs):
+            return terms
+
+        def pair(i: int, j: int, part: slice) -> Tensor:
+            forbidden = self.limits.forbids(layout[part, i, :, None], layout[part, j, None, :])
+            known = torch.zeros((), device=layout.device) if terms.pair is None else terms.pair(i, j, part)
+            return torch.where(forbidden, -torch.inf, known)
+
+        return Terms(terms.constant, terms.unary, pair)
+
+    def _rank(
+        self,
+        rows: Tensor,
+        base_score: Tensor,
+        domains: Tensor,
+        entities: Tensor,
+        weight: Tensor,
+        cost: Tensor,
+        index: Tensor,
+        mask: Tensor,
+    ) -> None:
+        """From combinations, index int64 [g, C, t], to whole records in their final order."""
+        ids, k = self.ids[rows], self.settings.k
+        place = index.transpose(1, 2)  # [g, t, C]
+        new = entities.gather(2, place).transpose(1, 2)
+        records = ids[:, None].repeat(1, index.shape[1], 1)
+        records.scatter_(2, domains[:, None].expand(-1, index.shape[1], -1), new)
+        score = torch.full(mask.shape, -torch.inf, device=ids.device)
+        score[mask] = self.method.detector.score(records[mask]).to(ids.device)
+        found = Found(
+            records,
+            mask,
+            score,
+            base_score,
+            weight.gather(2, place).sum(dim=1),
+            cost.gather(2, place).sum(dim=1),
+        )
+        order, counts = self.ranking.order(ids, found, self.width)
+        if self.settings.diversity:
+            listed = records.gather(1, order[..., None].expand(-1, -1, ids.shape[1]))
+            chosen = diverse(listed, ids, counts, k, self.settings.diversity)
+            order, counts = order.gather(1, chosen), counts.gather(1, chosen)
+        width = order.shape[1]
+        self.counterfactuals[rows, :width] = records.gather(1, order[..., None].expand(-1, -1, ids.shape[1]))
+        self.mask[rows, :width] = counts
+        self.score[rows, :width] = score.gather(1, order).masked_fill(~counts, -torch.inf)
+        self.cost[rows, :width] = found.cost.gather(1, order)
+
+    def _say_why(self, likelihood: Tensor, chosen: Tensor, proposed: Tensor, kept: Tensor) -> None:
+        """Reasons for the records, few as a rule, that have no counterfactual or fewer changes than wanted."""
+        names = self.method.vocabulary.names
+        wanted = targets(likelihood)
+        limited = (wanted != kept).any(dim=1)
+        for row in torch.nonzero(limited).flatten().tolist():
+            blocked = [names[d] for d in torch.nonzero(wanted[row] & ~self.limits.mutable).flatten().tolist()]
+            barred = [names[d] for d in torch.nonzero(chosen[row] & ~kept[row] & proposed[row]).flatten().tolist()]
+            bare = [names[d] for d in torch.nonzero(chosen[row] & ~proposed[row]).flatten().tolist()]
+            parts = []
+            if not chosen[row].any():
+                parts.append("no domain of it may change" if blocked else "it has no entity that could change")
+            elif blocked:
+                parts.append(f"{', '.join(blocked)} may not change")
+            if barred:
+                parts.append(f"the constraints leave no entity for {', '.join(barred)}")
+            if bare:
+                parts.append(f"nothing is known that could replace {', '.join(bare)}")
+            if parts:
+                self.reasons[row] = "; ".join(parts)
+
+
+def _on(terms: Terms, device: torch.device) -> Terms:
+    """Float32 terms on a device."""
+    pair = terms.pair
+    moved = None if pair is None else (lambda i, j, part: pair(i, j, part).to(device, torch.float32))
+    return Terms(terms.constant.to(device, torch.float32), terms.unary.to(device, torch.float32), moved)

@@ -1,0 +1,54 @@
+"""The counts behind an explanation: how often two entities were seen together, and what usually is."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from carat.data.pairs import Pairs
+from carat.data.vocabulary import FIRST, Vocabulary
+
+
+class Evidence:
+    """Look-ups in the pair counts, in ids.
+
+    Args:
+        pairs: co-occurrence counts.
+        vocabulary: what the ids mean.
+    """
+
+    def __init__(self, pairs: Pairs, vocabulary: Vocabulary) -> None:
+        self.pairs = pairs.to("cpu")
+        self.vocabulary = vocabulary
+
+    @cached_property
+    def _adjacency(self) -> tuple[Tensor, Tensor, Tensor]:
+        return self.pairs.adjacency()
+
+    def together(self, ids: Tensor) -> Tensor:
+        """How often the entities of records ids [n, m] were seen together, int64 [n, m, m]; −1 where one is missing.
+
+        The diagonal holds how often each entity was seen at all.
+        """
+        rows = ids.to(torch.int64) + self.vocabulary.offsets
+        counts = self.pairs.count(rows[:, :, None], rows[:, None, :])
+        counts += torch.diag_embed(self.pairs.singles[rows] * (ids >= FIRST))
+        there = ids > 0
+        return counts.masked_fill(~(there[:, :, None] & there[:, None, :]), -1)
+
+    def usual(self, domain: int, entity: int, other: int, limit: int = 3) -> list[tuple[str, int]]:
+        """What an entity usually goes with in another domain: texts and counts, most often first."""
+        if entity < FIRST:
+            return []
+        starts, partners, counts = self._adjacency
+        row = int(self.vocabulary.offsets[domain]) + entity
+        begin, end = int(starts[row]), int(starts[row + 1])
+        low = int(self.vocabulary.offsets[other])
+        mine, seen = partners[begin:end], counts[begin:end]
+        inside = (mine >= low) & (mine < low + int(self.vocabulary.sizes[other]))
+        mine, seen = mine[inside], seen[inside]
+        best = seen.argsort(descending=True, stable=True)[:limit]
+        entities = self.vocabulary.domains[other].entities
+        return [(entities[int(mine[i]) - low - FIRST].as_py(), int(seen[i])) for i in best]

@@ -1,0 +1,202 @@
+"""One record in words: which entities do not belong and why, and what would have made it normal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from carat.explain import CUT
+from carat.recourse.evidence import Evidence
+
+if TYPE_CHECKING:
+    from carat.recourse.result import Part, Scale
+
+
+@dataclass(frozen=True)
+class Witness:
+    """What is known about an entity beside another one of its record.
+
+    Args:
+        domain: the other domain.
+        entity: the entity there.
+        together: how often the two were seen together in training.
+        usual: what the other entity usually goes with instead, and how often.
+    """
+
+    domain: str
+    entity: str
+    together: int
+    usual: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class EntityView:
+    """An entity of the record.
+
+    Args:
+        domain: its domain.
+        entity: its text; None where missing.
+        likelihood: the explainer's; None where missing.
+        seen: how often it was seen in training.
+        against: what speaks against it, the strongest first; empty where it is not flagged.
+    """
+
+    domain: str
+    entity: str | None
+    likelihood: float | None
+    seen: int
+    against: tuple[Witness, ...] = ()
+
+    @property
+    def flagged(self) -> bool:
+        """Whether it is less likely than not."""
+        return self.likelihood is not None and self.likelihood < CUT
+
+    def in_words(self) -> str:
+        """Why it does not belong, in one sentence."""
+        if not self.flagged:
+            return f"{self.domain} {self.entity} belongs here."
+        if not self.seen:
+            return f"{self.domain} {self.entity} was never seen in training."
+        words = f"{self.domain} {self.entity} is unlikely here"
+        if not self.against:
+            return f"{words}."
+        first = self.against[0]
+        times = "never seen" if not first.together else f"seen only {first.together:,} times"
+        words += f": {times} with {first.domain} {first.entity}"
+        if first.usual:
+            words += f", which usually goes with {', '.join(text for text, _ in first.usual)}"
+        return f"{words}."
+
+
+@dataclass(frozen=True)
+class Change:
+    """A counterfactual of the record.
+
+    Args:
+        rank: 1 is the best.
+        score: the detector's.
+        percentile: of the score.
+        valid: whether the score is normal.
+        changes: by domain, the entity before and after.
+        support: how often each new entity was seen with the least familiar entity beside it.
+        cost: of the changes; None without costs.
+    """
+
+    rank: int
+    score: float
+    percentile: float
+    valid: bool
+    changes: dict[str, tuple[str | None, str]]
+    support: dict[str, int]
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A record, why it was flagged, and what would have made it normal.
+
+    Args:
+        record: its name.
+        score: the detector's.
+        percentile: of the score; 0 = strangest.
+        anomalous: whether the score is below the threshold.
+        entities: in the order of the domains.
+        counterfactuals: the best few.
+        reason: what limited them, if anything did.
+    """
+
+    record: Any
+    score: float
+    percentile: float
+    anomalous: bool
+    entities: tuple[EntityView, ...]
+    counterfactuals: tuple[Change, ...]
+    reason: str | None
+
+    def __str__(self) -> str:
+        verdict = "anomalous" if self.anomalous else "normal"
+        lines = [f"Record {self.record}: {verdict}, percentile {self.percentile:.2f}"]
+        lines += [f"  {view.in_words()}" for view in self.entities if view.flagged]
+        for change in self.counterfactuals:
+            words = ", ".join(f"{name} {old} → {new}" for name, (old, new) in change.changes.items())
+            cost = "" if change.cost is None else f", cost {change.cost:g}"
+            lines.append(f"  {change.rank}. {words} (percentile {change.percentile:.1f}{cost})")
+        if self.reason:
+            lines.append(f"  Note: {self.reason}.")
+        return "\n".join(lines)
+
+
+def explain_record(part: Part, row: int, scale: Scale, evidence: Evidence, *, show: int) -> Explanation:
+    """The explanation of the record at `row` of a part of a result."""
+    table, outcome = part.table.take(torch.tensor([row])), part.outcome
+    names = table.vocabulary.names
+    texts = table.decode().to_pylist()[0]
+    likelihood = outcome.likelihood[row].tolist()
+    together = evidence.together(table.ids)[0].tolist()
+    ids = table.ids[0].tolist()
+    views = []
+    for number, name in enumerate(names):
+        missing = ids[number] == 0
+        view = EntityView(name, texts[name], None if missing else likelihood[number], max(together[number][number], 0))
+        if view.flagged:
+            witnesses = _against(number, ids, likelihood, together, names, texts, evidence)
+            view = EntityView(name, view.entity, view.likelihood, view.seen, witnesses)
+        views.append(view)
+    found = part.records(scale).slice(row, 1).to_pylist()[0]
+    return Explanation(
+        found["record"],
+        found["score"],
+        found["percentile"],
+        found["score"] < scale.threshold,
+        tuple(views),
+        tuple(_changes(part, row, scale, evidence, show)),
+        found["reason"],
+    )
+
+
+def _against(
+    number: int,
+    ids: list[int],
+    likelihood: list[float],
+    together: list[list[int]],
+    names: list[str],
+    texts: dict[str, Any],
+    evidence: Evidence,
+) -> tuple[Witness, ...]:
+    """Entities beside a flagged one, those first that were seen least with it for how often they were seen."""
+    others = [o for o in range(len(ids)) if o != number and ids[o] > 0]
+    # An entity that is itself in doubt is a poor witness; so is one that training hardly met.
+    order = sorted(
+        others, key=lambda o: (likelihood[o] < CUT, together[number][o] / max(together[o][o], 1), -together[o][o])
+    )
+    return tuple(
+        Witness(names[o], texts[names[o]], together[number][o], tuple(evidence.usual(o, ids[o], number))) for o in order
+    )
+
+
+def _changes(part: Part, row: int, scale: Scale, evidence: Evidence, show: int) -> list[Change]:
+    outcome, vocabulary = part.outcome, part.table.vocabulary
+    kept = outcome.mask[row].nonzero().flatten()[:show]
+    ids = outcome.counterfactuals[row, kept]
+    base = part.table.ids[row]
+    before = part.table.take(torch.tensor([row])).decode().to_pylist()[0]
+    after = {name: column.to_pylist() for name, column in vocabulary.decode(ids).items()}
+    together = evidence.together(ids)
+    percentile = scale.percentile(outcome.score[row, kept])
+    changes = []
+    for place, rank in enumerate(kept.tolist()):
+        changed = (ids[place] != base).nonzero().flatten().tolist()
+        named = {vocabulary.names[d]: (before[vocabulary.names[d]], after[vocabulary.names[d]][place]) for d in changed}
+        support = {}
+        for d in changed:
+            beside = [c for o, c in enumerate(together[place, d].tolist()) if o != d and c >= 0]
+            support[vocabulary.names[d]] = min(beside, default=0)
+        score = float(outcome.score[row, rank])
+        cost = None if outcome.cost is None else float(outcome.cost[row, rank])
+        changes.append(
+            Change(rank + 1, score, float(percentile[place]), score >= scale.threshold, named, support, cost)
+        )
+    return changes
