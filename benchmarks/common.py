@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pyarrow.parquet as pq
-
-from carat.data import open_source, scan
-from carat.datasets import Dataset, find_dataset
-
-TRAIN_ROWS = {"flights": 40_000, "openflights_routes": 43_000, "shipments:us_import": 38_291}
+from carat.datasets import Dataset
+from carat.experiments.bench import read_dataset
+from carat.experiments.contest import train_rows
 
 
-def read(name: str) -> Dataset:
-    """A dataset by name, or a Parquet file without a schema of its own: every text column, random split."""
-    dataset = find_dataset(name)
-    if dataset is None:
-        table = pq.read_table(name)
-        schema = scan(open_source(table)).schema
-        dataset = Dataset(name=Path(name).stem, table=table, schema=schema, synthetic=False, about=name)
-    return dataset
+def read(name: str) -> tuple[Dataset, int]:
+    """A dataset by name or file, and how many of its records to train on."""
+    dataset = read_dataset(name)
+    return dataset, train_rows(dataset)

@@ -15,7 +15,7 @@ import time
 import warnings
 from collections.abc import Callable
 
-from common import TRAIN_ROWS, read
+from common import read
 from pyod.models.ecod import ECOD
 from pyod.models.iforest import IForest
 
@@ -55,10 +55,10 @@ def main() -> None:
     parser.add_argument("--tested", type=int, default=2_000)
     parser.add_argument("--seeds", type=int, default=1)
     arguments = parser.parse_args()
-    dataset = read(arguments.data)
+    dataset, rows = read(arguments.data)
     print(f"{dataset.name}: ROC-AUC of untouched against corrupted records")
     for seed in range(arguments.seeds):
-        found = trials(dataset, arguments.train or TRAIN_ROWS[dataset.name], arguments.tested, seed)
+        found = trials(dataset, arguments.train or rows, arguments.tested, seed)
         data = next(iter(found.values())).data
         print(f"seed {seed}, {len(data.train) + len(data.held_out):,} records, {data.vocabulary.entities:,} entities")
         print(f"{'detector':14s} {'fit':>7s}  " + "  ".join(f"{take:>7s} (1 / 2 corruptions)" for take in found))

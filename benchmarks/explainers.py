@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from common import TRAIN_ROWS, read
+from common import read
 from torch import Tensor
 
 from carat.detectors import DETECTORS
@@ -39,6 +39,7 @@ from carat.explain import (
 from carat.metrics import roc_auc
 from carat.profiles import profile_named
 from carat.protocols import Explainer
+from carat.recourse.candidates import ContextSource
 from carat.training import Run, pick_device
 
 
@@ -61,7 +62,7 @@ def measure(explainer: Explainer, trial: Trial) -> dict[str, Any]:
 def first_guess(explainer: TransformerExplainer, trial: Trial) -> list[float]:
     """How often decoder-R's likeliest entity is the true one, for one and two corruptions."""
     anomalies = trial.anomalies
-    guess, _ = explainer.propose(anomalies.ids, anomalies.corrupted, 1)
+    guess = ContextSource(explainer).propose(anomalies.ids, anomalies.corrupted, 1).ids
     hit = (guess[..., 0] == anomalies.original) & anomalies.corrupted
     return by_changes(hit.sum(dim=1) / anomalies.corrupted.sum(dim=1), trial)
 
@@ -86,8 +87,8 @@ def context_auc(explainer: FittedExplainer, trial: Trial, run: Run) -> float:
 
 def run_one(name: str, profile: str, device: str, seed: int) -> dict[str, Any]:
     """Everything for one dataset."""
-    dataset = read(name)
-    trial = make_trial(dataset.table, dataset.schema, train_rows=TRAIN_ROWS[dataset.name], seed=seed)
+    dataset, rows = read(name)
+    trial = make_trial(dataset.table, dataset.schema, train_rows=rows, seed=seed)
     run = Run(seed=seed, device=pick_device(device))
     chosen = profile_named(profile)
     began = time.perf_counter()

@@ -118,6 +118,8 @@ class Model:
         )
         if top is not None and all:
             raise InputError("give top or all, not both")
+        if top is not None and top < 1:
+            raise InputError(f"top must be at least 1, got {top}")
         chosen = self.method(method, prefer=prefer)
         data = self._opened(data)
         parts: list[Part] = []

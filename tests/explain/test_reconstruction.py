@@ -39,7 +39,7 @@ def test_corruption(planted: pa.Table) -> None:
 
 
 def test_masks_never_leak_the_target(planted: pa.Table) -> None:
-    """What is proposed for masked domains is the same whatever stood there."""
+    """What would fit in masked domains is the same whatever stood there."""
     data = training_data(planted)
     made = network(data).eval()
     ids = data.train[:20].long()
@@ -47,23 +47,26 @@ def test_masks_never_leak_the_target(planted: pa.Table) -> None:
     targets[:, 1] = targets[:10, 2] = True
     other = ids.clone()
     other[targets] = UNSEEN
-    for mine, theirs in zip(made.propose(ids, targets, 5), made.propose(other, targets, 5), strict=True):
+    found = list(zip(made.log_probability(ids, targets), made.log_probability(other, targets), strict=True))
+    assert [(domain, len(rows)) for (domain, rows, _), _ in found] == [(1, 20), (2, 10)]
+    for (domain, rows, mine), (same, same_rows, theirs) in found:
+        assert domain == same
+        assert torch.equal(rows, same_rows)
         assert torch.equal(mine, theirs)
 
 
-def test_proposals_are_entities_in_falling_order(planted: pa.Table) -> None:
+def test_log_probability_is_of_the_entities_alone(planted: pa.Table) -> None:
     data = training_data(planted)
     ids = data.train[:20]
     targets = torch.zeros_like(ids, dtype=torch.bool)
-    targets[:, 0] = True
-    found, weight = network(data).eval().propose(ids, targets, 10)
-    assert found.shape == weight.shape == (20, 4, 10)
-    assert (found[:, 0, :6] >= FIRST).all(), "Port has six entities"
-    assert (found[:, 0, 6:] == MISSING).all()
-    assert (weight[:, 0, :6].diff(dim=1) <= 0).all()
-    torch.testing.assert_close(weight[:, 0, :6].exp().sum(dim=1), torch.ones(20))
-    assert (found[:, 1:] == MISSING).all()
-    assert weight[:, 1:].isneginf().all()
+    targets[3:, 0] = True
+    ((domain, rows, found),) = network(data).eval().log_probability(ids, targets)
+    assert domain == 0
+    assert rows.tolist() == list(range(3, 20))
+    assert found.shape == (17, 6), "Port has six entities, and reserved ids have no place"
+    torch.testing.assert_close(found.exp().sum(dim=1), torch.ones(17))
+    assert not found.requires_grad
+    assert list(network(data).eval().log_probability(ids, targets & False)) == []
 
 
 def test_loss_is_cross_entropy_where_it_should_be(planted: pa.Table) -> None:

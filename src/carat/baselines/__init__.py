@@ -1,5 +1,8 @@
 """What the paper compares with, made to work."""
 
+from carat.baselines.fimap import Fimap
+from carat.baselines.rceaa import Rceaa
+from carat.baselines.replace import Replace
 from carat.baselines.xformer_r import XformerR
 
-__all__ = ["XformerR"]
+__all__ = ["Replace", "XformerR", "Fimap", "Rceaa"]

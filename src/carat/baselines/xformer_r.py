@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from carat.baselines._outcome import first_of_its_kind
 from carat.data.vocabulary import FIRST, Vocabulary
 from carat.explain import targets
 from carat.protocols import Detector, Explainer
@@ -46,7 +47,7 @@ class XformerR:
         drawn = (share * others).long().minimum(others - 1) + FIRST
         drawn += (drawn >= ids[:, None]) & (ids >= FIRST)[:, None]
         found = torch.where(chosen[:, None], drawn, ids[:, None])
-        mask = chosen.any(dim=1, keepdim=True) & _first_of_its_kind(found)
+        mask = chosen.any(dim=1, keepdim=True) & first_of_its_kind(found)
         score = torch.full(mask.shape, -torch.inf, device=ids.device)
         score[mask] = self.detector.score(found[mask]).to(ids.device)
         # Closed up to the left, in the order of the draws.
@@ -61,9 +62,3 @@ class XformerR:
             reasons,
             likelihood,
         )
-
-
-def _first_of_its_kind(records: Tensor) -> Tensor:
-    """Which of records [n, K, m] are not among those before them, bool [n, K]."""
-    same = (records[:, :, None] == records[:, None]).all(dim=3)
-    return ~same.tril(-1).any(dim=2)

@@ -19,6 +19,7 @@ class Dataset:
         schema: domains, time column and metapaths.
         synthetic: True when the rows were generated; anything that shows them must say so.
         about: provenance and licence in a sentence or two.
+        train_rows: how many records benchmarks train on; None leaves it to them.
     """
 
     name: str
@@ -26,3 +27,4 @@ class Dataset:
     schema: Schema
     synthetic: bool
     about: str
+    train_rows: int | None = None

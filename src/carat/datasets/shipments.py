@@ -146,6 +146,7 @@ def shipments(
             f"carat.datasets.shipments (seed {seed}): no company, place or shipment in it is real, "
             "and no third party has rights in it."
         ),
+        train_rows=source.training_rows if rows > source.training_rows else None,
     )
 
 

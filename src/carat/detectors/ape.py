@@ -34,10 +34,10 @@ class ApeNetwork(EmbeddingNetwork):
         upper = functional.softplus(self.pair_weight).triu(1)
         return upper + upper.T
 
-    def forward(self, ids: Tensor, known: Tensor, present: Tensor) -> Tensor:
-        """The sum over pairs, rescaled to all pairs where entities are not known. [..., m] → [...]"""
-        vectors = self.vectors_of(ids, known)
-        domains = ids.shape[-1]
+    def relaxed(self, vectors: Tensor, known: Tensor, present: Tensor) -> Tensor:
+        """The sum over pairs, rescaled to all pairs where entities are not known. [..., m, dim] → [...]"""
+        vectors = vectors * known.unsqueeze(-1)
+        domains = vectors.shape[-2]
         inner = vectors @ vectors.transpose(-1, -2)
         total = (inner * self.weights()).sum(dim=(-1, -2)) / 2
         return total * (domains * (domains - 1)) / (present * (present - 1)) + self.constant

@@ -32,9 +32,16 @@ class EmbeddingNetwork(TrainableNetwork):
         """[..., m] → [..., m, dim], zero where the entity is not known."""
         return self.vectors[ids + self.offsets] * known.unsqueeze(-1)
 
-    @abstractmethod
     def forward(self, ids: Tensor, known: Tensor, present: Tensor) -> Tensor:
         """Scores [...] of ids int64 [..., m]."""
+        return self.relaxed(self.vectors[ids + self.offsets], known, present)
+
+    @abstractmethod
+    def relaxed(self, vectors: Tensor, known: Tensor, present: Tensor) -> Tensor:
+        """Scores [...] of a vector for each domain, [..., m, dim]: an entity's, or a mixture of several.
+
+        Domains that are not `known`, bool [..., m], are skipped; `present` [...] is how many are.
+        """
 
     @abstractmethod
     def terms(self, ids: Tensor, known: Tensor, domains: Tensor, entities: Tensor, present: Tensor) -> Terms:

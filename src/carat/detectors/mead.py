@@ -21,10 +21,10 @@ class MeadNetwork(EmbeddingNetwork):
         self.negatives = negatives
         self.noise = UniformEntities(vocabulary)
 
-    def forward(self, ids: Tensor, known: Tensor, present: Tensor) -> Tensor:
-        """Rank by s itself: tanh(s) saturates and makes ties. [..., m] → [...]"""
-        total = self.vectors_of(ids, known).sum(dim=-2)
-        return total.square().sum(dim=-1) * (ids.shape[-1] / present) ** 2
+    def relaxed(self, vectors: Tensor, known: Tensor, present: Tensor) -> Tensor:
+        """Rank by s itself: tanh(s) saturates and makes ties. [..., m, dim] → [...]"""
+        total = (vectors * known.unsqueeze(-1)).sum(dim=-2)
+        return total.square().sum(dim=-1) * (vectors.shape[-2] / present) ** 2
 
     def loss(self, ids: Tensor, generator: torch.Generator) -> Tensor:
         """− log tanh(s⁺) − Σ log tanh(1 / s⁻), every negative with one known entity replaced at random."""

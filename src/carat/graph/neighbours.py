@@ -51,13 +51,13 @@ class Neighbours:
         scores = torch.full((len(ids), k), -torch.inf, device=ids.device)
         rows = ids.to(graph.device_) + int(graph.offsets_[near])
         usable = torch.nonzero((ids >= FIRST).to(graph.device_) & graph.linked_[first, rows]).flatten()
-        if not len(usable):
+        start, size = int(graph.offsets_[domain]), graph.sizes_[domain]
+        allowed = graph.linked_[last, start : start + size]
+        if not len(usable) or not allowed.any():
             return found, scores
         relation = graph.network_.relations.detach()
         step = relation[first] if through is None else relation[first] * relation[last]
         queries = graph.network_.entities.detach()[rows[usable]] * step
-        start, size = int(graph.offsets_[domain]), graph.sizes_[domain]
-        allowed = graph.linked_[last, start : start + size]
         if size - FIRST > self.approximate_above and (faiss := _faiss()) is not None:
             best, entity = self._approximate(faiss, queries, domain, last, allowed, k)
         else:
@@ -79,7 +79,8 @@ class Neighbours:
             index = faiss.index_factory(vectors.shape[1], f"IVF{lists},Flat", faiss.METRIC_INNER_PRODUCT)
             index.train(vectors)
             index.add(vectors)
-            index.nprobe = max(lists // 16, 1)
+            # By inner product the nearest are spread over more lists than by distance; too few halve the recall.
+            index.nprobe = max(lists // 8, 8)
             self._indexes[key] = (index, torch.nonzero(allowed).flatten().cpu())
         index, ids = self._indexes[key]
         scores, place = index.search(queries.cpu().float().contiguous().numpy(), k)

@@ -72,7 +72,7 @@ class GraphSource:
         for other, between in near:
             entity, score = self.neighbours.search(kept[:, other], other, domain, limit, through=between)
             ids.append(entity)
-            weights.append(score.log_softmax(dim=1).nan_to_num(nan=-torch.inf))
+            weights.append(score.log_softmax(dim=1).nan_to_num(nan=-torch.inf, neginf=-torch.inf))
         merged, weight, _ = merge(torch.cat(ids, dim=1), torch.cat(weights, dim=1))
         return merged, weight
 

@@ -25,8 +25,9 @@ def diverse(counterfactuals: Tensor, base: Tensor, mask: Tensor, k: int, weight:
     records, count = mask.shape
     k = min(k, count)
     changed = counterfactuals != base[:, None]
-    worth = 1 - torch.arange(count, device=mask.device) / max(count, 1)
-    value = ((1 - weight) * worth).expand(records, -1)
+    # By how many there are, not by how many there is room for: that depends on the other records of a batch.
+    worth = 1 - torch.arange(count, device=mask.device) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+    value = (1 - weight) * worth
     likeness = torch.zeros((records, count), device=mask.device)
     free = torch.ones_like(mask)
     chosen = torch.empty((records, k), dtype=torch.int64, device=mask.device)

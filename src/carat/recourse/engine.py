@@ -17,12 +17,10 @@ from carat.protocols import Candidates, CandidateSource, Detector, Explainer, Fo
 from carat.recourse.constraints import Constraints, Resolved
 from carat.recourse.diversity import diverse
 from carat.recourse.ranking import SearchRanking
-from carat.recourse.search import Clock, Limits, search
+from carat.recourse.search import ROUND, Clock, Limits, search
 
 BLACK_BOX_BUDGET = 2_000
 """Combinations a record for a detector that must score each of them one by one."""
-ROUND = 16
-"""Candidates of a target are padded to a multiple of so many."""
 DIVERSE_POOL = 4
 """Diversity chooses k out of so many times k."""
 
@@ -162,13 +160,16 @@ class _Search:
         proposed = self.method.source.propose(self.ids, chosen, self.settings.neighbours)
         candidates = self._permitted(chosen, proposed)
         kept = candidates.mask.any(dim=2)  # targets that are left with a candidate
-        self._say_why(likelihood, chosen, proposed.mask.any(dim=2), kept)
+        offered = (proposed.mask & (proposed.ids != self.ids[..., None])).any(dim=2)
+        self._say_why(likelihood, chosen, offered, kept)
         clock = self.settings.limits(self.method.detector).clock()
         count = kept.sum(dim=1)
         for targets_each in range(1, int(count.max()) + 1 if len(count) else 1):
             rows = torch.nonzero(count == targets_each).flatten()
             if len(rows):
                 self._search(rows, kept[rows], candidates, clock)
+        for row in torch.nonzero(kept.any(dim=1) & ~self.mask.any(dim=1)).flatten().tolist():
+            self._say(row, "the constraints forbid every combination that was looked at")
         cost = None if self.limits.cost is None else self.cost
         return Outcome(self.counterfactuals, self.mask, self.score, cost, self.exhausted, self.reasons, likelihood)
 
@@ -181,11 +182,17 @@ class _Search:
         """Without the present entities and what the constraints exclude, closed up to the left."""
         row, domain = chosen.nonzero(as_tuple=True)
         ids, weight = proposed.ids[row, domain], proposed.log_weight[row, domain]  # [p, L]
-        good = (ids != MISSING) & (ids != self.ids[row, domain, None])
-        known = (self.ids >= FIRST) & ~chosen
-        good &= self.limits.permits(
-            ids + self.offsets[domain, None], (self.ids + self.offsets)[row], known[row], self.method.pairs
-        )
+        other = (ids != MISSING) & (ids != self.ids[row, domain, None])
+        rows, records = ids + self.offsets[domain, None], (self.ids + self.offsets)[row]
+        while True:
+            known = (self.ids >= FIRST) & ~chosen
+            good = other & self.limits.permits(rows, records, known[row], self.method.pairs)
+            left = torch.zeros_like(chosen)
+            left[row, domain] = good.any(dim=1)
+            if torch.equal(left, chosen):
+                break
+            # A target without a candidate stays as it is: what replaces the others must get on with it.
+            chosen = left
         # Stable: the source's order stays.
         order = good.int().argsort(dim=1, descending=True, stable=True)
         longest = int(good.sum(dim=1).max()) if good.numel() else 0
@@ -283,26 +290,34 @@ class _Search:
         self.score[rows, :width] = score.gather(1, order).masked_fill(~counts, -torch.inf)
         self.cost[rows, :width] = found.cost.gather(1, order)
 
-    def _say_why(self, likelihood: Tensor, chosen: Tensor, proposed: Tensor, kept: Tensor) -> None:
-        """Reasons for the records, few as a rule, that have no counterfactual or fewer changes than wanted."""
+    def _say_why(self, likelihood: Tensor, chosen: Tensor, offered: Tensor, kept: Tensor) -> None:
+        """Reasons for the records, few as a rule, that have no counterfactual or fewer changes than wanted.
+
+        Args:
+            likelihood: the explainer's, [n, m].
+            chosen: the targets, bool [n, m].
+            offered: targets for which the source had another entity, bool [n, m].
+            kept: those for which one is left, bool [n, m].
+        """
         names = self.method.vocabulary.names
         wanted = targets(likelihood)
-        limited = (wanted != kept).any(dim=1)
+        limited = (wanted != kept).any(dim=1) | ~kept.any(dim=1)
         for row in torch.nonzero(limited).flatten().tolist():
             blocked = [names[d] for d in torch.nonzero(wanted[row] & ~self.limits.mutable).flatten().tolist()]
-            barred = [names[d] for d in torch.nonzero(chosen[row] & ~kept[row] & proposed[row]).flatten().tolist()]
-            bare = [names[d] for d in torch.nonzero(chosen[row] & ~proposed[row]).flatten().tolist()]
-            parts = []
+            barred = [names[d] for d in torch.nonzero(chosen[row] & ~kept[row] & offered[row]).flatten().tolist()]
+            bare = [names[d] for d in torch.nonzero(chosen[row] & ~offered[row]).flatten().tolist()]
             if not chosen[row].any():
-                parts.append("no domain of it may change" if blocked else "it has no entity that could change")
+                self._say(row, "no domain of it may change" if blocked else "it has no entity that could change")
             elif blocked:
-                parts.append(f"{', '.join(blocked)} may not change")
+                self._say(row, f"{', '.join(blocked)} may not change")
             if barred:
-                parts.append(f"the constraints leave no entity for {', '.join(barred)}")
+                self._say(row, f"the constraints leave no entity for {', '.join(barred)}")
             if bare:
-                parts.append(f"nothing is known that could replace {', '.join(bare)}")
-            if parts:
-                self.reasons[row] = "; ".join(parts)
+                self._say(row, f"nothing is known that could replace {', '.join(bare)}")
+
+    def _say(self, row: int, words: str) -> None:
+        said = self.reasons[row]
+        self.reasons[row] = words if said is None else f"{said}; {words}"
 
 
 def _on(terms: Terms, device: torch.device) -> Terms:

@@ -64,7 +64,7 @@ class EntityView:
         if not self.against:
             return f"{words}."
         first = self.against[0]
-        times = "never seen" if not first.together else f"seen only {first.together:,} times"
+        times = {0: "never seen", 1: "seen only once"}.get(first.together, f"seen only {first.together:,} times")
         words += f": {times} with {first.domain} {first.entity}"
         if first.usual:
             words += f", which usually goes with {', '.join(text for text, _ in first.usual)}"

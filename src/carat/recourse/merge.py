@@ -7,6 +7,9 @@ from torch import Tensor
 
 from carat.data.vocabulary import MISSING
 
+LEAST = -1e30
+"""Below any log-weight, and finite: −∞ less −∞ would be no number."""
+
 
 def merge(ids: Tensor, log_weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Each entity once, with the weights of its mentions summed up; best first, ties by id.
@@ -27,9 +30,9 @@ def merge(ids: Tensor, log_weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     first = torch.ones_like(ids, dtype=torch.bool)
     first[..., 1:] = sorted_ids[..., 1:] != sorted_ids[..., :-1]
     group = first.cumsum(dim=-1) - 1
-    # One entry a group, relative to the best of the list, so that the sum neither overflows nor vanishes.
-    best = weight.amax(dim=-1, keepdim=True).nan_to_num(neginf=0.0) if ids.shape[-1] else weight
-    total = torch.zeros_like(weight).scatter_add_(-1, group, (weight - best).exp()).log() + best
+    # One entry a group, relative to the best of the group, so that the sum neither overflows nor vanishes.
+    best = torch.full_like(weight, -torch.inf).scatter_reduce_(-1, group, weight, "amax").clamp_(min=LEAST)
+    total = torch.zeros_like(weight).scatter_add_(-1, group, (weight - best.gather(-1, group)).exp()).log() + best
     entity = torch.zeros_like(ids).scatter_(-1, group, sorted_ids)
     total = total.masked_fill(entity == MISSING, -torch.inf)
     # Groups ascend by id and the sort is stable: among equals the lower id, the more frequent entity, comes first.

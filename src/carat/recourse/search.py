@@ -23,6 +23,8 @@ HURRIED = 2_000
 CELLS = 2_000_000
 """Upper limit on the combinations of all records held at once; what fits the caches is quicker besides."""
 
+ROUND = 16
+"""Lists are cut at a multiple of so many, so that the grid divides into blocks."""
 BLOCKS = (256, 128, 64, 32, 16, 8)
 """In which the largest of a long list are looked for."""
 
@@ -92,14 +94,15 @@ def search(
         clock: when the time is up.
         finish: from the totals to the value; None takes the first.
     """
-    widths = _widths(mask.sum(dim=2), mask.shape[2], limits.budget)
-    hurried = _widths(mask.sum(dim=2), mask.shape[2], HURRIED)
-    size = max(CELLS // (max(widths, default=1) * mask.shape[2]), 1)
+    widths, hurried = (_widths(mask.sum(dim=2), budget) for budget in (limits.budget, min(limits.budget, HURRIED)))
+    lengths = _lengths(mask)
+    kept = [1, *(_rounded(width) for width in (widths.amax(dim=0).tolist() if len(widths) else []))]
+    size = max(CELLS // max(width * length for width, length in zip(kept, lengths, strict=False)), 1)
     parts = [
         _search_part(terms, mask, k, slice(start, start + size), hurried if clock.over() else widths, finish)
         for start in range(0, max(len(mask), 1), size)
     ]
-    # Parts differ in width only where time ran out between them.
+    # Parts differ in width: each is as wide as its own records need.
     width = max(part.value.shape[1] for part in parts)
     return Combinations(
         torch.cat([_widen(part.index, width, 0) for part in parts]),
@@ -108,48 +111,66 @@ def search(
     )
 
 
-def _widths(counts: Tensor, most: int, budget: int) -> list[int]:
-    """How many partial combinations to keep before each target but the first.
+def _widths(counts: Tensor, budget: int) -> Tensor:
+    """How many partial combinations each record keeps before each target but the first, int64 [n, t - 1].
 
-    Records whose combinations fit the budget keep all of theirs; the others share the budget out among the targets.
+    A record whose combinations fit the budget keeps all of them; another one shares the budget out among its targets.
+    What a record finds depends on nothing but itself.
 
     Args:
         counts: candidates of each target, [n, t].
-        most: candidates that a target is padded to.
         budget: combinations a record.
     """
     partial = counts.double().cumprod(dim=1)
-    fits = partial[partial[:, -1] <= budget]
-    share = max(budget // (most * max(counts.shape[1] - 1, 1)), 1)
-    whole = fits.max(dim=0).values.long().tolist() if len(fits) else [0] * counts.shape[1]
-    return [max(share, kept) for kept in whole[:-1]]
+    share = budget // (counts.amax(dim=1, keepdim=True) * max(counts.shape[1] - 1, 1))
+    # Even so large a number as the product of many targets is cut before it is made whole.
+    return torch.where(partial[:, -1:] <= budget, partial[:, :-1].clamp(max=budget).long(), share.clamp(min=1))
+
+
+def _lengths(mask: Tensor) -> list[int]:
+    """For each target, where its longest list ends, rounded up."""
+    most = mask.shape[2]
+    used = mask.any(dim=0) * torch.arange(1, most + 1, device=mask.device)
+    return [min(_rounded(max(end, 1)), most) for end in used.amax(dim=1).tolist()]
+
+
+def _rounded(count: int) -> int:
+    return -(-count // ROUND) * ROUND
 
 
 def _search_part(
-    terms: list[Terms], mask: Tensor, k: int, rows: slice, widths: list[int], finish: Finish | None
+    terms: list[Terms], mask: Tensor, k: int, rows: slice, widths: Tensor, finish: Finish | None
 ) -> Combinations:
-    mask = mask[rows]
-    records, most = len(mask), mask.shape[2]
-    totals = [(term.constant[rows, None] + term.unary[rows, 0]).masked_fill(~mask[:, 0], -torch.inf) for term in terms]
+    mask, widths = mask[rows], widths[rows]
+    records, lengths = len(mask), _lengths(mask)
+    totals = [
+        (term.constant[rows, None] + term.unary[rows, 0]).masked_fill(~mask[:, 0], -torch.inf)[:, : lengths[0]]
+        for term in terms
+    ]
     # The candidates of the targets so far, [n, C, level]; the last one is implied by the place in `totals`.
     index = torch.empty((records, 1, 0), dtype=torch.int64, device=mask.device)
     exhausted = torch.ones(records, dtype=torch.bool, device=mask.device)
-    for level, width in enumerate(widths, start=1):
-        exhausted &= (totals[0] > -torch.inf).sum(dim=1) <= width
-        _, place = top(totals[0], width)
-        index = _unfold(index, place, most)
+    for level, own in enumerate(widths.unbind(dim=1), start=1):
+        exhausted &= (totals[0] > -torch.inf).sum(dim=1) <= own
+        _, place = top(totals[0], _rounded(int(own.max()) if records else 1))
+        # A record with a narrow beam keeps to it, though others of the part have wider ones.
+        beyond = torch.arange(place.shape[1], device=mask.device) >= own[:, None]
+        index = _unfold(index, place, lengths[level - 1])
+        length = lengths[level]
+        missing = ~mask[:, None, level, :length]
         for number, term in enumerate(terms):
-            grown = totals[number].gather(1, place)[..., None] + term.unary[rows, level][:, None]
+            partial = totals[number].gather(1, place).masked_fill_(beyond, -torch.inf)
+            grown = partial[..., None] + term.unary[rows, level, :length][:, None]
             for earlier in range(level if term.pair is not None else 0):
                 assert term.pair is not None
-                pair = term.pair(earlier, level, rows)
-                grown += pair.gather(1, index[..., earlier, None].expand(-1, -1, most))
-            totals[number] = grown.masked_fill_(~mask[:, None, level], -torch.inf).flatten(1)
+                pair = term.pair(earlier, level, rows)[..., :length]
+                grown += pair.gather(1, index[..., earlier, None].expand(-1, -1, length))
+            totals[number] = grown.masked_fill_(missing, -torch.inf).flatten(1)
     value = totals[0]
     if finish is not None:
         value = finish(rows, totals).masked_fill(totals[0] == -torch.inf, -torch.inf)
     value, place = top(value, k)
-    return Combinations(_unfold(index, place, most), value, exhausted)
+    return Combinations(_unfold(index, place, lengths[-1]), value, exhausted)
 
 
 def _unfold(index: Tensor, place: Tensor, most: int) -> Tensor:

@@ -1,0 +1,83 @@
+"""`carat bench`: methods side by side, on any data."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from carat.cli.app import app, say
+from carat.cli.options import Device, Quiet
+from carat.errors import InputError, MissingExtraError
+from carat.training import terminal_progress
+
+
+@app.command()
+def bench(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write.", show_default=False)],
+    data: Annotated[
+        list[str] | None,
+        typer.Option("--data", metavar="NAME|FILE", help="flights, shipments:us_import, …, or a table; repeatable."),
+    ] = None,
+    methods: Annotated[
+        str, typer.Option(metavar="M,M,…|all", help="replace-2, dice-random and dice-genetic by name only.")
+    ] = "all",
+    anomalies: Annotated[int, typer.Option(min=1, help="For each dataset, half with two corruptions.")] = 400,
+    k: Annotated[int, typer.Option("--k", min=1, help="Counterfactuals an anomaly.")] = 50,
+    profile: Annotated[str, typer.Option(metavar="fast|paper", help="That models are fitted with.")] = "fast",
+    detector: Annotated[str, typer.Option(metavar="mead|ape|counts|context", help="Of the models.")] = "mead",
+    seeds: Annotated[str, typer.Option(metavar="N,N,…", help="Each dataset is run once with each.")] = "0",
+    dial: Annotated[bool, typer.Option("--dial/--no-dial", help="Also carat-plus along its dial.")] = True,
+    stability: Annotated[bool, typer.Option("--stability", help="Also MEAD against APE.")] = False,
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Compare methods: corrupt later records, ask every method for repairs, measure all of them the same way.
+
+    Writes results.json, tables.md and figures. A run that was interrupted goes on where it was.
+
+    Example: [bold]carat bench --data flights --methods all --anomalies 100 --out results[/bold]
+    """
+    from carat.experiments.bench import Bench, BenchPlan  # noqa: PLC0415 - only this command needs it
+    from carat.experiments.contest import ALL_METHODS  # noqa: PLC0415
+    from carat.experiments.figures import figures  # noqa: PLC0415
+    from carat.experiments.tables import tables  # noqa: PLC0415
+
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: is a file; name a folder")
+    try:
+        numbers = tuple(int(seed) for seed in seeds.split(","))
+    except ValueError as error:
+        raise InputError(f"--seeds must be whole numbers with commas between, got '{seeds}'") from error
+    named = tuple(name.strip() for name in methods.split(",") if name.strip())
+    plan = BenchPlan(
+        data=tuple(data or ("flights",)),
+        methods=ALL_METHODS if named == ("all",) else named,
+        anomalies=anomalies,
+        k=k,
+        profile=profile,
+        detector=detector,
+        seeds=numbers,
+        device=device,
+        dial=dial,
+        stability=stability,
+    )
+    with terminal_progress(quiet=quiet) as progress:
+        run = Bench(plan, out, progress, lambda line: say(line, quiet=quiet))
+        cells = run.run()
+    _write(out / "results.json", json.dumps({**run.facts(), "cells": cells}, indent=1) + "\n")
+    _write(out / "tables.md", tables(cells))
+    try:
+        written = figures(cells, out / "figures")
+        say(f"{out}: results.json, tables.md, {len(written)} figures", quiet=quiet)
+    except MissingExtraError as error:
+        say(f"{out}: results.json, tables.md; no figures: {error}", quiet=quiet)
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)

@@ -1,0 +1,77 @@
+"""`carat bench` end to end, on a small table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from carat.cli import run
+from carat.data import TableWriter
+from carat.experiments import bench as bench_module
+from tests.planted import planted_table
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("bench") / "planted.parquet"
+    with TableWriter(path) as writer:
+        writer.write(planted_table(1500, seed=3))
+    return path
+
+
+@pytest.mark.slow
+def test_results_tables_and_figures(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["bench", "--data", str(table), "--profile", "instant", "--methods", "replace-m,rceaa,instant"]
+    command += ["--anomalies", "30", "--k", "5", "--out", str(tmp_path / "out"), "--seeds", "0,1"]
+    assert run(command) == 0
+    results = json.loads((tmp_path / "out/results.json").read_text(encoding="utf-8"))
+    assert results["plan"]["seeds"] == [0, 1]
+    cells = {(cell["cell"], cell["seed"]): cell for cell in results["cells"]}
+    assert set(cells) == {(name, seed) for name in ("replace-m", "rceaa", "instant", "case") for seed in (0, 1)}
+    assert len(cells["instant", 0]["rank"]) == 30
+    assert set(cells["replace-m", 0]["values"]["sparsity_index"]) == {0.8}, "one change in four domains"
+    tables = (tmp_path / "out/tables.md").read_text(encoding="utf-8")
+    assert "| planted | real |" in tables
+    assert "± 0.0000" in tables
+    for name in ("time", "metrics", "recovery", "case"):
+        assert (tmp_path / f"out/figures/{name}.png").stat().st_size > 1_000
+        assert (tmp_path / f"out/figures/{name}.svg").read_text(encoding="utf-8").startswith("<svg")
+
+    # Again: nothing is computed, for every cell is there; a missing one alone is done again.
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("a cell was computed again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(bench_module.Bench, "_cell", never)
+        assert run(command) == 0
+    capsys.readouterr()
+    next((tmp_path / "out/cells").glob("planted-seed1-*-instant-*.json")).unlink()
+    assert run(command) == 0
+    said = capsys.readouterr().err
+    assert "planted-seed0: all 4 cells are there" in said
+    assert "planted-seed1: model and 1 of 4 cells to do" in said
+    again = json.loads((tmp_path / "out/results.json").read_text(encoding="utf-8"))
+    for cell in again["cells"]:
+        before = cells[cell["cell"], cell["seed"]]
+        assert cell.get("values") == before.get("values"), "the same seed gives the same figures"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--methods", "carrat"], "unknown method 'carrat'"),
+        (["--data", "nowhere.csv"], "nowhere.csv: no such file"),
+        (["--seeds", "0,x"], "--seeds must be whole numbers"),
+    ],
+)
+def test_bad_input_is_one_line(
+    options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["bench", "--out", str(tmp_path / "out"), *options]) == 2
+    message = capsys.readouterr().err.strip()
+    assert said in message
+    assert len(message.splitlines()) == 1
