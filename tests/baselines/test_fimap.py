@@ -17,7 +17,7 @@ from tests.baselines.parts import CARRIER, anomalies, data, detector, repaired, 
 
 
 def small() -> Fimap:
-    return Fimap(epochs=30, batch_size=64, copies=2)
+    return Fimap(epochs=30, batch_size=64, copies=2, sparsity=0.5)
 
 
 @cache

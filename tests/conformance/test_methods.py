@@ -178,6 +178,12 @@ def test_over_budget_is_said(case: Case) -> None:
     assert all(line["exhausted"] for line in result.records)
 
 
+def test_no_time_at_all_still_gives_the_best_found(case: Case) -> None:
+    method, _, model = case
+    result = model.recourse(frame(twice_corrupted()[:3]), k=3, method=method, all=True, seconds=1e-9)
+    assert [line["count"] for line in result.records] == [3, 3, 3]
+
+
 def test_deterministic(case: Case) -> None:
     records = [*corrupted()[0][:6], *twice_corrupted()[:3]]
     assert rows_of(case, records, diversity=0.3) == rows_of(case, records, diversity=0.3)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from carat.explain import expected_calibration_error, fit_calibration
+from carat.explain.calibration import mixing_share
 
 
 def test_error_by_hand() -> None:
@@ -53,3 +54,14 @@ def test_never_made_worse() -> None:
 def test_no_held_out_records() -> None:
     found = fit_calibration(torch.empty(0), torch.empty(0, dtype=torch.bool))
     assert (found.scale, found.shift) == (1.0, 0.0)
+
+
+def test_mixing_takes_the_other_as_far_as_it_helps() -> None:
+    """Two views with noise of their own are worth as much each; one that says nothing is worth nothing."""
+    logits, belongs = truthful()
+    generator = torch.Generator().manual_seed(1)
+    first, second = (logits + torch.randn(len(logits), generator=generator) for _ in range(2))
+    assert mixing_share(first, second, belongs) == pytest.approx(0.5, abs=0.05)
+    assert mixing_share(logits, torch.randn(len(logits), generator=generator), belongs) == 0.0
+    assert mixing_share(logits, -logits, belongs) in (0.0, 0.5)
+    assert mixing_share(logits[:0], logits[:0], belongs[:0]) == 0.0

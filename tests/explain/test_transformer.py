@@ -10,6 +10,7 @@ import torch
 
 import carat
 from carat.explain import CountsExplainer, targets
+from carat.explain.calibration import Calibration
 from carat.training import Run
 from tests.explain.small import small, training_data
 from tests.interrupts import Bomb, Interrupted
@@ -32,6 +33,34 @@ def test_frozen_view_is_the_papers_explainer(planted: pa.Table) -> None:
     likelihood = explainer.frozen.likelihood(strange)
     assert targets(likelihood).tolist() == [[False, False, True, False]]
     assert not torch.equal(likelihood, explainer.likelihood(strange))
+
+
+def test_reading_versions_is_reading_records(planted: pa.Table) -> None:
+    """The shortcut over versions of a record gives what reading each of them by itself does."""
+    data = training_data(planted)
+    explainer = small(epochs=(3, 3, 3)).fit(data)
+    explainer.frozen_share_ = 0.0
+    base = data.held_out[:5].long()
+    base[0, 3] = 0
+    versions = base[:, None].repeat(1, 4, 1)
+    versions[:, 1, 2] = 2
+    versions[:, 2, :2] = 3
+    versions[:, 3] = data.train[:5].long()
+    one_by_one = explainer.log_likelihood(versions.flatten(0, 1)).nan_to_num(nan=0.0).sum(dim=1).view(5, 4)
+    torch.testing.assert_close(explainer.read(base, versions), one_by_one, rtol=1e-4, atol=1e-4)
+    assert explainer.read(base[:0], versions[:0]).shape == (0, 4)
+
+
+def test_the_frozen_pair_has_its_share(planted: pa.Table) -> None:
+    data = training_data(planted)
+    explainer = small(epochs=(3, 3, 3)).fit(data)
+    ids = data.held_out[:20].long()
+    explainer.calibration_ = dict.fromkeys(("frozen", "tuned"), Calibration())
+    with torch.no_grad():
+        tuned, frozen = explainer.tuned_(ids), explainer.frozen_(ids)
+    for share in (0.0, 0.25):
+        explainer.frozen_share_ = share
+        torch.testing.assert_close(explainer.logits(ids), (1 - share) * tuned + share * frozen, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("at", [30, 120, 190])

@@ -214,7 +214,7 @@ class Fimap:
         widths: tuple[int, ...] = (256, 128, 128),
         dropout: float = 0.2,
         temperature: float = 0.5,
-        sparsity: float = 0.5,
+        sparsity: float = 0.8,
         epochs: int = 100,
         batch_size: int = 512,
         learning_rate: float = 2e-3,

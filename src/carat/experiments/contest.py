@@ -92,7 +92,7 @@ class Contest:
             "fimap": lambda: Fimap(seed=self.seed).fit(
                 trial.data, model.detector, run or Run(seed=self.seed, device=self.device)
             ),
-            "rceaa": lambda: Rceaa(**shared, reference=model.reference, seed=self.seed),
+            "rceaa": lambda: Rceaa(**shared, reference=model.detector.score(trial.data.train).cpu(), seed=self.seed),
             "instant": lambda: make_method("instant", self._parts(prefer, counts=True)),
             "carat": lambda: make_method("carat", self._parts(prefer)),
             "carat-plus": lambda: make_method("carat-plus", self._parts(prefer)),

@@ -21,6 +21,8 @@ from carat.recourse.search import ROUND, Clock, Limits, search
 
 BLACK_BOX_BUDGET = 2_000
 """Combinations a record for a detector that must score each of them one by one."""
+SLOW_RECORDS = 16
+"""Records whose combinations such a detector scores between two looks at the clock."""
 DIVERSE_POOL = 4
 """Diversity chooses k out of so many times k."""
 
@@ -234,11 +236,26 @@ class _Search:
             clock=clock,
             finish=finish,
         )
-        self._rank(rows, base_score, domains, entities, weight, cost, found.index, found.mask)
         self.exhausted[rows] = found.exhausted
         if black_box:
             many = (entities != MISSING).sum(dim=2).double().prod(dim=1) > limits.budget
             self.exhausted[rows] &= ~many
+        # A detector that scores one by one may be slow: a few records at a time, so that the clock is heard.
+        for part in torch.arange(len(rows), device=ids.device).split(SLOW_RECORDS if black_box else max(len(rows), 1)):
+            mask = found.mask[part]
+            if black_box and clock.over():
+                mask = mask & (torch.arange(mask.shape[1], device=ids.device) < settings.k)
+                self.exhausted[rows[part]] &= (mask == found.mask[part]).all(dim=1)
+            self._rank(
+                rows[part],
+                base_score[part],
+                domains[part],
+                entities[part],
+                weight[part],
+                cost[part],
+                found.index[part],
+                mask,
+            )
 
     def _forbidding(self, terms: Terms, layout: Tensor) -> Terms:
         """The same terms with forbidden pairs of replacements at −∞; layout int64 [g, t, L] are their rows."""
