@@ -74,7 +74,12 @@ def _time(alt: Any, results: Results) -> Any:
     if not rows:
         return None
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("seconds:Q", scale=alt.Scale(type="log"), title="seconds an anomaly (log)"),
+        x=alt.X(
+            "seconds:Q",
+            scale=alt.Scale(type="log"),
+            title="seconds an anomaly (log)",
+            axis=alt.Axis(values=[10.0**power for power in range(-5, 4)], format="~g"),
+        ),
         y=alt.Y("method:N", sort=results.methods, title=None),
     )
     points = base.mark_circle(size=110, opacity=0.9).encode(color=_colour(alt, results.methods, legend=False))
@@ -123,7 +128,12 @@ def _recovery(alt: Any, results: Results) -> Any:
         alt.Chart(alt.Data(values=rows))
         .mark_line(point=True, strokeWidth=2)
         .encode(
-            x=alt.X("k:Q", scale=alt.Scale(type="log"), title="k (log)"),
+            x=alt.X(
+                "k:Q",
+                scale=alt.Scale(type="log", domain=[1, 50], nice=False),
+                title="k (log)",
+                axis=alt.Axis(values=[1, 2, 5, 10, 20, 50]),
+            ),
             y=alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), title="Recovery@k"),
             color=_colour(alt, results.methods),
         )
@@ -139,7 +149,8 @@ def _dial(alt: Any, results: Results) -> Any:
     rows = []
     for cell in ("dial-0", "dial-0.25", "carat-plus", "dial-0.75", "dial-1"):
         prefer = 0.5 if cell == "carat-plus" else float(cell.removeprefix("dial-"))
-        rows += [_spot(results, data, cell, "carat-plus", f"{prefer:g}", prefer) for data in results.data]
+        label = {0.0: "plausible", 0.5: "carat-plus", 1.0: "valid"}.get(prefer, "")
+        rows += [_spot(results, data, cell, "carat-plus", label, prefer) for data in results.data]
     rows = [row for row in rows if row["share"] >= 0]
     if len({row["prefer"] for row in rows}) < 2:
         return None
@@ -149,7 +160,7 @@ def _dial(alt: Any, results: Results) -> Any:
         for name in ("carat", "instant", "xformer-r", "replace-m")
         if name in results.methods
     ]
-    x = alt.X("correct:Q", title="valid: Conditional Correctness", scale=alt.Scale(zero=False))
+    x = alt.X("correct:Q", title="valid: Conditional Correctness", scale=alt.Scale(domain=[0.3, 1.0]))
     y = alt.Y("share:Q", title="plausible: Recovery@1", scale=alt.Scale(domain=[0, 1]))
     colour = _colour(alt, [*(m for m in results.methods if m in COLOURS)], legend=False)
     layers = alt.layer(
@@ -158,12 +169,24 @@ def _dial(alt: Any, results: Results) -> Any:
         .encode(x=x, y=y, color=colour, order="prefer:Q")
         .transform_filter("datum.prefer >= 0"),
         alt.Chart().mark_circle(size=80, opacity=1).encode(x=x, y=y, color=colour),
-        alt.Chart().mark_text(dy=-11, fontSize=11).encode(x=x, y=y, text="label:N", color=colour),
+        # Labels where the line does not pass: the dial's above and below its points, the other methods' to the left.
+        alt.Chart()
+        .mark_text(dy=-12, fontSize=11)
+        .encode(x=x, y=y, text="label:N", color=colour)
+        .transform_filter("datum.prefer >= 0 && datum.prefer < 1"),
+        alt.Chart()
+        .mark_text(dx=-9, align="right", fontSize=11)
+        .encode(x=x, y=y, text="label:N", color=colour)
+        .transform_filter("datum.prefer < 0"),
+        alt.Chart()
+        .mark_text(dy=14, dx=-4, fontSize=11)
+        .encode(x=x, y=y, text="label:N", color=colour)
+        .transform_filter("datum.prefer == 1"),
         data=alt.Data(values=rows + others),
     ).properties(width=300, height=240)
     return layers.facet(
         facet=alt.Facet("data:N", title=None, sort=results.data, header=alt.Header(labelFontSize=12)), columns=2
-    ).resolve_scale(x="independent")
+    )
 
 
 def _spot(results: Results, data: str, cell: str, method: str, label: str, prefer: float) -> dict[str, Any]:

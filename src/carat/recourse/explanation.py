@@ -13,6 +13,9 @@ from carat.recourse.evidence import Evidence
 if TYPE_CHECKING:
     from carat.recourse.result import Part, Scale
 
+DOUBT = 3
+"""Records by which a witness that was seldom seen is trusted less."""
+
 
 @dataclass(frozen=True)
 class Witness:
@@ -166,15 +169,20 @@ def _against(
     texts: dict[str, Any],
     evidence: Evidence,
 ) -> tuple[Witness, ...]:
-    """Entities beside a flagged one, those first that were seen least with it for how often they were seen."""
+    """Entities beside a flagged one, the best witnesses first.
+
+    A good witness was seen seldom with the flagged entity, and nearly always with the same other one. One that is
+    itself in doubt is a poor witness; so is one that training hardly met.
+    """
     others = [o for o in range(len(ids)) if o != number and ids[o] > 0]
-    # An entity that is itself in doubt is a poor witness; so is one that training hardly met.
-    order = sorted(
-        others, key=lambda o: (likelihood[o] < CUT, together[number][o] / max(together[o][o], 1), -together[o][o])
-    )
-    return tuple(
-        Witness(names[o], texts[names[o]], together[number][o], tuple(evidence.usual(o, ids[o], number))) for o in order
-    )
+    usual = {o: tuple(evidence.usual(o, ids[o], number)) for o in others}
+
+    def rank(o: int) -> tuple[bool, float, float]:
+        seen = together[o][o]
+        told = usual[o][0][1] / (seen + DOUBT) if usual[o] else 0.0
+        return likelihood[o] < CUT, together[number][o] / max(seen, 1), -told
+
+    return tuple(Witness(names[o], texts[names[o]], together[number][o], usual[o]) for o in sorted(others, key=rank))
 
 
 def _changes(part: Part, row: int, scale: Scale, evidence: Evidence, show: int) -> list[Change]:

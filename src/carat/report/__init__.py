@@ -1,0 +1,15 @@
+"""The report: one self-contained HTML page, and what a notebook shows."""
+
+from carat.report.collect import Collector
+from carat.report.notebook import explanation_html, result_html
+from carat.report.overview import Overview
+from carat.report.page import write_collected, write_report
+
+__all__ = [
+    "write_report",
+    "Overview",
+    "Collector",
+    "write_collected",
+    "result_html",
+    "explanation_html",
+]

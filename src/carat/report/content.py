@@ -1,0 +1,110 @@
+"""What the page's script reads: records, evidence and counterfactuals as compact JSON, every text stored once."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from carat.recourse.explanation import Change, EntityView, Explanation, explain_record
+from carat.report.collect import Collector
+from carat.report.overview import Overview
+
+COUNTERFACTUALS = 20
+"""Counterfactuals shown a record, at most."""
+WITNESSES = 8
+"""Entities shown beside a flagged one, at most."""
+
+
+class _Texts:
+    """A string table: a text is stored once and named by its number."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def __call__(self, text: str | None) -> int | None:
+        return None if text is None else self.numbers.setdefault(text, len(self.numbers))
+
+
+def content(collected: Collector, overview: Overview) -> dict[str, Any]:
+    """Everything below the overview; the script's `record.js` reads the same keys."""
+    texts = _Texts()
+    records, names = [], []
+    for part, row in collected.strangest():
+        found = explain_record(part, row, collected.scale, collected.evidence, show=COUNTERFACTUALS)
+        names = part.table.vocabulary.names
+        records.append(_record(found, int(part.outcome.mask[row].sum()), bool(part.outcome.exhausted[row]), texts))
+    return {
+        "domains": names,
+        "threshold": _number(overview.threshold),
+        "histogram": {"counts": overview.counts, "edges": [_number(edge) for edge in overview.edges]},
+        "costs": any(change[3] is not None for record in records for change in record["changes"]),
+        "records": records,
+        "texts": list(texts.numbers),
+    }
+
+
+def _record(found: Explanation, count: int, exhausted: bool, texts: _Texts) -> dict[str, Any]:
+    numbers = {view.domain: place for place, view in enumerate(found.entities)}
+    return {
+        "name": found.record if isinstance(found.record, int) else str(found.record),
+        "score": _number(found.score),
+        "percentile": _number(found.percentile),
+        "anomalous": int(found.anomalous),
+        "count": count,
+        "exhausted": int(exhausted),
+        "reason": found.reason,
+        "entities": [texts(view.entity) for view in found.entities],
+        "likelihood": [_number(view.likelihood, 3) for view in found.entities],
+        "seen": [view.seen for view in found.entities],
+        "words": words(found),
+        "against": {numbers[view.domain]: _against(view, numbers, texts) for view in found.entities if view.flagged},
+        "changes": [_change(change, numbers, texts) for change in found.counterfactuals],
+    }
+
+
+def words(found: Explanation) -> list[str]:
+    """Why a record was flagged, in sentences, the least likely entity first."""
+    present = [view for view in found.entities if view.likelihood is not None]
+    # The sort is stable and a flagged entity is below every other one.
+    present.sort(key=lambda view: view.likelihood or 0.0)
+    sentences = [view.in_words() for view in present if view.flagged]
+    if sentences:
+        return sentences
+    if not present:
+        return ["The record has no entities."]
+    least = present[0]
+    return [
+        "No entity is less likely than not; "
+        f"the least likely is {least.domain} {least.entity}, with likelihood {least.likelihood:.2f}."
+    ]
+
+
+def _against(view: EntityView, numbers: dict[str, int], texts: _Texts) -> list[Any]:
+    return [
+        [numbers[one.domain], texts(one.entity), one.together, [[texts(text), seen] for text, seen in one.usual]]
+        for one in view.against[:WITNESSES]
+    ]
+
+
+def _change(change: Change, numbers: dict[str, int], texts: _Texts) -> list[Any]:
+    changed = [[numbers[name], texts(new), change.support[name]] for name, (_, new) in change.changes.items()]
+    cost = None if change.cost is None else _number(change.cost)
+    return [_number(change.score), _number(change.percentile), int(change.valid), cost, changed]
+
+
+def _number(value: float | None, digits: int = 7) -> float | None:
+    """Seven digits tell any two float32 apart that a reader could; what is not finite has no JSON."""
+    return None if value is None or not math.isfinite(value) else float(f"{value:.{digits}g}")
+
+
+def as_script(value: Any) -> str:
+    r"""JSON that can't end or open an element, whatever texts are in it.
+
+    >>> as_script("</script>")
+    '"\\u003c/script\\u003e"'
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text

@@ -1,0 +1,79 @@
+"""The table at a glance: how many records, how many of them anomalous, and how their scores are spread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+BINS = 40
+"""Bars of a histogram, about."""
+TAIL = 0.005
+"""Beyond these quantiles a score may lie far out; the histogram reaches one spread further at most."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All records that were scored, also those that the report does not list.
+
+    Args:
+        records: how many.
+        anomalous: how many of them are.
+        counts: of the histogram of their scores, [b].
+        edges: of its bars, ascending, [b + 1].
+        threshold: anomalous begins below this score.
+        described: whose scores the histogram shows, in words.
+    """
+
+    records: int
+    anomalous: int
+    counts: tuple[int, ...]
+    edges: tuple[float, ...]
+    threshold: float
+    described: str = "all scored records"
+
+    def __post_init__(self) -> None:
+        if len(self.edges) != len(self.counts) + 1:
+            raise ValueError(f"{len(self.counts)} counts need {len(self.counts) + 1} edges, got {len(self.edges)}")
+
+    @classmethod
+    def of(cls, scores: Tensor, threshold: float) -> Overview:
+        """Of the scores [n] of all records."""
+        values = scores.double().numpy()
+        counts, edges, beyond = histogram(values, threshold)
+        described = f"{len(values):,} scored records{beyond}"
+        return cls(len(values), int((values < threshold).sum()), counts, edges, threshold, described)
+
+    @classmethod
+    def of_result(cls, scores: Tensor, reference: Tensor, threshold: float) -> Overview:
+        """Of the scores of a result's own records, [n], with the reference's spread, [r], as the histogram."""
+        values, normal = scores.double().numpy(), reference.double().numpy()
+        counts, edges, beyond = histogram(normal, threshold, cover=values)
+        described = f"{len(normal):,} normal records held out of training{beyond}"
+        return cls(len(values), int((values < threshold).sum()), counts, edges, threshold, described)
+
+
+def histogram(
+    values: np.ndarray, threshold: float, *, cover: np.ndarray | None = None
+) -> tuple[tuple[int, ...], tuple[float, ...], str]:
+    """Counts, edges, and a remark where the outermost bars hold more than their range; the threshold is an edge.
+
+    Args:
+        values: what is counted, [n].
+        threshold: where one bar ends and the next begins.
+        cover: further values that the edges are to reach, [c].
+    """
+    values = values[np.isfinite(values)]
+    reached = values if cover is None else np.concatenate([values, cover[np.isfinite(cover)]])
+    reached = np.append(reached, threshold)
+    low, high = np.quantile(reached, [TAIL, 1 - TAIL])
+    low, high = max(reached.min(), 2 * low - high), min(reached.max(), 2 * high - low)
+    low, high = min(low, threshold), max(high, threshold)
+    step = (high - low) / BINS or 1.0
+    first, last = np.floor((low - threshold) / step), np.ceil((high - threshold) / step)
+    edges = threshold + step * np.arange(first, max(last, first + 1) + 1)
+    inside = np.clip(values, edges[0], edges[-1])
+    beyond = "; the outermost bars also hold what lies beyond" if (inside != values).any() else ""
+    counts, _ = np.histogram(inside, edges)
+    return tuple(counts.tolist()), tuple(edges.tolist()), beyond

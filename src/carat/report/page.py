@@ -1,0 +1,123 @@
+"""From a result to one HTML file that needs nothing else: no network, no folder beside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from carat._version import __version__
+from carat.errors import MissingExtraError
+from carat.explain import CUT
+from carat.recourse.result import RecourseResult
+from carat.report.charts import histogram_svg
+from carat.report.collect import Collector
+from carat.report.content import COUNTERFACTUALS, as_script, content
+from carat.report.overview import Overview
+from carat.report.palette import DARK, LIGHT, declarations
+
+STYLES = ("page.css", "list.css", "record.css", "print.css")
+SCRIPTS = ("dom.js", "record.js", "changes.js", "export.js", "list.js", "page.js")
+MOST = 8
+"""Domains and entities named as flagged most often."""
+
+
+def write_report(
+    result: RecourseResult, path: str | Path, *, title: str | None = None, overview: Overview | None = None
+) -> None:
+    """Write a result as one self-contained HTML page.
+
+    Args:
+        result: what `model.recourse` gave.
+        path: the file; an existing one is replaced.
+        title: the heading; None is "Flagged records".
+        overview: of all scored records; None makes one from the result's records and the reference scores.
+    """
+    write_collected(Collector.of(result), path, title=title, overview=overview)
+
+
+def write_collected(
+    collected: Collector, path: str | Path, *, title: str | None = None, overview: Overview | None = None
+) -> None:
+    """The same from a `Collector`, for a result that is too long to hold."""
+    target = Path(path)
+    text = render(collected, title=title, overview=overview)
+    # Under another name first: the file is there whole, or not at all.
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def render(collected: Collector, *, title: str | None = None, overview: Overview | None = None) -> str:
+    """The page as text."""
+    environment = _environment()
+    scale, scores = collected.scale, collected.scores
+    if overview is None:
+        shown, given = Overview.of_result(scores, scale.reference, scale.threshold), False
+    else:
+        shown, given = overview, True
+    data = content(collected, shown)
+    script = _script()
+    page: str = environment.get_template("page.html.j2").render(
+        title=title or "Flagged records",
+        overview=shown,
+        given=given,
+        total=len(scores),
+        listed=len(data["records"]),
+        flagged_records=int((scores < scale.threshold).sum()),
+        repaired=collected.repaired,
+        domains=_most(collected.domains.most_common(MOST)),
+        entities=_most(collected.entities.most_common(MOST)),
+        names=data["domains"],
+        cut=CUT,
+        counterfactuals=COUNTERFACTUALS,
+        method=collected.method,
+        version=__version__,
+        light=declarations(LIGHT),
+        dark=declarations(DARK),
+        wide=histogram_svg(shown, 560, 170),
+        narrow=histogram_svg(shown, 236, 130),
+        style="\n".join(_template(name) for name in STYLES),
+        data=as_script(data),
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+    return page
+
+
+def _most(counted: list[tuple[Any, int]]) -> list[dict[str, Any]]:
+    """Names and counts with the length of their bars, in percent of the longest."""
+    longest = max((count for _, count in counted), default=0)
+    return [{"what": what, "count": count, "share": 100 * count / longest} for what, count in counted if count]
+
+
+def _script() -> str:
+    """All scripts as one function of their own; the page allows no other by its hash."""
+    return "\n(() => {\n'use strict';\n" + "\n".join(_template(name) for name in SCRIPTS) + "\n})();\n"
+
+
+def _template(name: str) -> str:
+    return (files("carat.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _environment() -> Any:
+    try:
+        import jinja2  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise MissingExtraError("jinja2", "report", "the report") from error
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("carat.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = lambda value: f"{value:,}"
+    environment.filters["short"] = lambda value: f"{value:.4g}".replace("-", "−")
+    return environment

@@ -1,0 +1,36 @@
+// Elements, numbers and the data; a user's text only ever enters the page as text.
+const data = JSON.parse(document.getElementById("data").textContent);
+const byId = (id) => document.getElementById(id);
+const text = (number) => (number === null ? null : data.texts[number]);
+const picture = document.querySelector("svg").namespaceURI;
+
+function el(name, options = {}, ...children) {
+  return fill(document.createElement(name), options, children);
+}
+
+function shape(name, options = {}, ...children) {
+  return fill(document.createElementNS(picture, name), options, children);
+}
+
+function fill(element, options, children) {
+  for (const [key, value] of Object.entries(options)) {
+    if (value !== null && value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+const plain = new Intl.NumberFormat("en");
+const count = (value) => plain.format(value);
+const many = (value, one, more = one + "s") => count(value) + " " + (value === 1 ? one : more);
+
+function score(value) {
+  if (value === null) return "none";
+  const size = Math.abs(value);
+  const digits = size >= 100 ? 1 : size >= 1 ? 2 : 4;
+  return value.toFixed(digits).replace("-", "−");
+}
+
+function percentile(value) {
+  return value === null ? "none" : value.toFixed(value < 1 ? 2 : 1);
+}

@@ -1,0 +1,31 @@
+// The chosen counterfactuals as CSV, in the columns of `carat recourse`.
+function csvCell(value) {
+  if (value === null || value === undefined) return "";
+  // A spreadsheet would run a text that begins like a formula; numbers of ours stay numbers.
+  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? "'" + value : String(value);
+  return /[",\r\n]|^\s|\s$/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
+}
+
+function csvRow({ record, at }) {
+  const [value, share, valid, cost, changed] = record.changes[at];
+  const entities = record.entities.map(text);
+  for (const [domain, entity] of changed) entities[domain] = text(entity);
+  const names = JSON.stringify(changed.map(([domain]) => data.domains[domain]));
+  const row = [record.name, at + 1, value, share, valid === 1, names, ...entities];
+  return data.costs ? [...row, cost] : row;
+}
+
+function csv() {
+  const head = ["record", "rank", "score", "percentile", "valid", "changed", ...data.domains];
+  if (data.costs) head.push("cost");
+  const rows = [...chosen.values()].sort((a, b) => a.record.number - b.record.number || a.at - b.at).map(csvRow);
+  return [head, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n") + "\r\n";
+}
+
+function exportCsv() {
+  // The mark at the start tells spreadsheets that this is UTF-8.
+  const blob = new Blob(["\ufeff" + csv()], { type: "text/csv;charset=utf-8" });
+  const link = el("a", { href: URL.createObjectURL(blob), download: "counterfactuals.csv" });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

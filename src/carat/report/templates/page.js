@@ -1,0 +1,64 @@
+// What the controls and keys do.
+byId("sort").addEventListener("change", (event) => {
+  state.sort = event.target.value;
+  state.turned = false;
+  update();
+});
+byId("direction").addEventListener("click", () => {
+  state.turned = !state.turned;
+  update();
+});
+for (const id of ["domain", "entity", "lowest", "highest"]) byId(id).addEventListener("input", update);
+byId("controls").addEventListener("submit", (event) => event.preventDefault());
+byId("reset").addEventListener("click", () => filter("", ""));
+byId("all").addEventListener("click", openAll);
+byId("export").addEventListener("click", exportCsv);
+byId("clear").addEventListener("click", clearChosen);
+list.addEventListener("click", showAllButton);
+
+function filter(domain, entity) {
+  byId("domain").selectedIndex = data.domains.indexOf(domain) + 1;
+  byId("entity").value = entity;
+  byId("lowest").value = byId("highest").value = "";
+  update();
+}
+
+for (const bar of document.querySelectorAll("button.bar")) {
+  bar.addEventListener("click", () => {
+    filter(bar.dataset.domain, bar.dataset.entity ?? "");
+    byId("records").scrollIntoView({ block: "start" });
+    byId("records").focus({ preventScroll: true });
+  });
+}
+
+// Letters typed into a field are letters; arrows there belong to the field.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const field = event.target.closest("input:not([type=checkbox]), select");
+  if (field) {
+    if (event.key === "Escape") field.blur();
+    return;
+  }
+  const inList = list.contains(document.activeElement);
+  if (event.key === "j" || (inList && event.key === "ArrowDown")) move(1);
+  else if (event.key === "k" || (inList && event.key === "ArrowUp")) move(-1);
+  else if (event.key === "/") byId("entity").focus();
+  else return;
+  event.preventDefault();
+});
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
+
+function showTheme() {
+  byId("theme").textContent = isDark() ? "Light" : "Dark";
+  byId("theme").setAttribute("aria-label", isDark() ? "Light colours" : "Dark colours");
+}
+
+byId("theme").addEventListener("click", () => {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  showTheme();
+});
+dark.addEventListener("change", showTheme);
+showTheme();
+update();

@@ -1,0 +1,106 @@
+// One record: its entities, why it was flagged, and where its score lies.
+const CUT = 0.5;
+const STEPS = [0.1, 0.3, CUT, 0.8];
+const isFlagged = (record, domain) => record.likelihood[domain] !== null && record.likelihood[domain] < CUT;
+const flaggedOf = (record) => data.domains.map((_, domain) => domain).filter((domain) => isFlagged(record, domain));
+
+function strip(record) {
+  return el("dl", { class: "strip" }, ...data.domains.map((name, domain) => cell(record, name, domain)));
+}
+
+function cell(record, name, domain) {
+  const entity = text(record.entities[domain]);
+  const likelihood = record.likelihood[domain];
+  if (entity === null) {
+    return el("div", { class: "cell missing" }, el("dt", {}, name), el("dd", { class: "entity" }, "missing"));
+  }
+  const flagged = isFlagged(record, domain);
+  const step = STEPS.filter((edge) => likelihood >= edge).length;
+  const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "×" : "never seen in training";
+  const number = likelihood === null ? "no likelihood" : "likelihood " + likelihood.toFixed(2);
+  return el(
+    "div",
+    { class: "cell step-" + step + (flagged ? " flagged" : ""), title: seen },
+    el("dt", {}, (flagged ? "⚑ " : "") + name),
+    el("dd", { class: "entity" }, entity),
+    el("dd", { class: "likelihood" }, number),
+  );
+}
+
+function words(record) {
+  const notes = [];
+  if (record.reason) notes.push("Note: " + record.reason + ".");
+  if (!record.exhausted) notes.push("A limit ended the search early; what is shown is the best found.");
+  return el(
+    "div",
+    { class: "words" },
+    ...record.words.map((sentence) => el("p", {}, sentence)),
+    ...notes.map((sentence) => el("p", { class: "note" }, sentence)),
+  );
+}
+
+function evidence(record) {
+  return el("div", { class: "evidence" }, ...Object.keys(record.against).map((domain) => witnesses(record, +domain)));
+}
+
+function witnesses(record, domain) {
+  const entity = data.domains[domain] + " " + text(record.entities[domain]);
+  const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "× in training" : "never seen in training";
+  const rows = record.against[domain].map(([other, name, together, usual]) =>
+    el(
+      "tr",
+      {},
+      el("td", {}, el("small", {}, data.domains[other] + " "), text(name)),
+      el("td", { class: "count" }, together ? count(together) + "×" : "never"),
+      el("td", {}, usual.map(([found, times]) => text(found) + " " + count(times) + "×").join(", ") || "nothing known"),
+    ),
+  );
+  const head = ["beside", "seen together", "which usually goes with"].map((title, place) =>
+    el("th", { scope: "col", class: place === 1 ? "count" : null }, title),
+  );
+  return el(
+    "div",
+    {},
+    el("h3", {}, entity + ", " + seen),
+    el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)),
+  );
+}
+
+// The histogram again, small, with this record (▲) and its counterfactuals (dots) under it.
+function place(record) {
+  const { counts, edges } = data.histogram;
+  const width = 320, height = 70;
+  const first = edges[0], last = edges[edges.length - 1];
+  const x = (value) => (width * (Math.min(Math.max(value, first), last) - first)) / (last - first);
+  const tallest = Math.sqrt(Math.max(1, ...counts));
+  const bars = counts.map((number, bar) => {
+    const tall = (height * Math.sqrt(number)) / tallest;
+    const left = x(edges[bar]);
+    const below = edges[bar + 1] <= data.threshold ? "bars below" : "bars";
+    return shape("rect", { class: below, x: left, y: height - tall, width: Math.max(x(edges[bar + 1]) - left - 0.6, 0.4), height: tall });
+  });
+  const edge = x(data.threshold);
+  const dots = record.changes.filter(([value]) => value !== null).map(([value]) => shape("circle", { class: "after", cx: x(value), cy: height + 8, r: 2.6 }));
+  const here = x(record.score === null ? first : record.score);
+  const above = `M${here - 5},${height + 13}L${here + 5},${height + 13}L${here},${height + 3}Z`;
+  const said = "Score " + score(record.score) + ", threshold " + score(data.threshold);
+  return el(
+    "div",
+    { class: "place" },
+    el("h3", {}, "Where the score lies"),
+    shape(
+      "svg",
+      { viewBox: `0 0 ${width} ${height + 16}`, role: "img", "aria-label": said },
+      ...bars,
+      shape("line", { class: "threshold", x1: edge, x2: edge, y1: 0, y2: height }),
+      ...dots,
+      shape("path", { class: "here", d: above }),
+    ),
+    el("p", { class: "muted" }, said + ". ▲ this record" + (dots.length ? ", ● its counterfactuals" : "")),
+  );
+}
+
+function detail(record, id) {
+  const why = el("div", { class: "why" }, evidence(record), place(record));
+  return el("div", { class: "detail", id }, strip(record), words(record), why, changes(record));
+}
