@@ -25,13 +25,14 @@ format: .venv/dev
 bench: .venv/dev
 	$(BIN)/python benchmarks/ingest.py
 	$(BIN)/python benchmarks/detectors.py
+	$(BIN)/python benchmarks/recourse.py
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "carat needs Python 3.11 or newer, set PYTHON=…")'
 	$(PYTHON) -m venv .venv
 
 .venv/core: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) --editable .
+	$(PIP) --editable '.[report]'
 	touch $@
 
 .venv/dev: $(BIN)/python pyproject.toml constraints.txt

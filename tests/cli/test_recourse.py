@@ -171,3 +171,16 @@ def test_what_is_there_is_not_replaced(folder: Path, tmp_path: Path, capsys: pyt
     assert "exists already" in capsys.readouterr().err
     assert not out.exists()
     assert recourse(folder, out, "--force") == 0
+
+
+def test_a_page_beside(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    assert recourse(folder, tmp_path / "r.csv", "--top", "2", "--report", str(page)) == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    assert "Carrier-4a" in text
+    assert "2 records to look at" in capsys.readouterr().err
+    assert recourse(folder, tmp_path / "other.csv", "--report", str(page)) == 2, "nothing is replaced unasked"
+    assert recourse(folder, tmp_path / "other.csv", "--report", f"{tmp_path}/page.pdf") == 2
+    assert "name it .html" in capsys.readouterr().err
+    assert not (tmp_path / "other.csv").exists()

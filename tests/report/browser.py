@@ -9,6 +9,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,7 +45,6 @@ class Tab:
         self.last = 0
         self.errors: list[str] = []
         self.requests: list[str] = []
-        self.loaded = False
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
 
@@ -63,20 +63,15 @@ class Tab:
 
     def _note(self, message: dict[str, Any]) -> None:
         kind, params = message.get("method"), message.get("params", {})
-        if kind == "Runtime.exceptionThrown" or (kind == "Log.entryAdded" and params["entry"]["level"] == "error"):
+        logged = kind == "Log.entryAdded" and params["entry"]["level"] == "error"
+        printed = kind == "Runtime.consoleAPICalled" and params["type"] in {"error", "assert"}
+        if logged or printed or kind in {"Runtime.exceptionThrown", "Page.javascriptDialogOpening"}:
             self.errors.append(json.dumps(params))
-        elif kind == "Runtime.consoleAPICalled" and params["type"] in {"error", "assert"}:
-            self.errors.append(json.dumps(params))
-        elif kind == "Page.javascriptDialogOpening":
-            self.errors.append(f"dialog: {params['message']}")
         elif kind == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
-        elif kind == "Page.loadEventFired":
-            self.loaded = True
 
     def open(self, page: Path) -> None:
         """Load a file and wait for it."""
-        self.loaded = False
         self.call("Page.navigate", url=page.as_uri())
         self.wait("document.readyState === 'complete' && location.protocol === 'file:'")
 
@@ -120,14 +115,18 @@ class Tab:
 
 @contextmanager
 def browser(folder: Path) -> Iterator[Tab]:
-    """A tab of a fresh browser whose files lie in `folder`; skips where there is no Chromium."""
+    """A tab of a fresh browser whose downloads lie in `folder`; skips where there is no Chromium."""
     binary = next((found for name in NAMES if (found := shutil.which(name))), None)
     if binary is None:
         pytest.skip(f"NO BROWSER: none of {', '.join(NAMES)} is installed, so the page's script is not tested")
-    profile = folder / "profile"
+    own = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # the browser's, and gone with it
+    profile = Path(own.name) / "profile"
     with (folder / "chromium.log").open("wb") as log:
         process = subprocess.Popen(
-            [binary, *FLAGS, f"--user-data-dir={profile}", "about:blank"], stderr=log, stdout=log
+            [binary, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "TMPDIR": own.name},
         )
     try:
         connection = _connect(profile / "DevToolsActivePort", process)
@@ -142,6 +141,7 @@ def browser(folder: Path) -> Iterator[Tab]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        own.cleanup()
 
 
 def _connect(port_file: Path, process: subprocess.Popen[bytes]) -> socket.socket:
@@ -166,7 +166,8 @@ def _connect(port_file: Path, process: subprocess.Popen[bytes]) -> socket.socket
     connection = socket.create_connection(("127.0.0.1", port), PATIENCE)
     key = base64.b64encode(os.urandom(16)).decode()
     connection.sendall(
-        f"GET {urlsplit(found).path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"GET {urlsplit(found).path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+        "Upgrade: websocket\r\nConnection: Upgrade\r\n"
         f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
     )
     head = b""

@@ -37,14 +37,15 @@ def bench(
 ) -> None:
     """Compare methods: corrupt later records, ask every method for repairs, measure all of them the same way.
 
-    Writes results.json, tables.md and figures. A run that was interrupted goes on where it was.
+    Writes results.json, tables.md and figures; cells/ keeps every anomaly's values, models/ the models. A run that was
+    interrupted goes on where it was.
 
     Example: [bold]carat bench --data flights --methods all --anomalies 100 --out results[/bold]
     """
     from carat.experiments.bench import Bench, BenchPlan  # noqa: PLC0415 - only this command needs it
     from carat.experiments.contest import ALL_METHODS  # noqa: PLC0415
     from carat.experiments.figures import figures  # noqa: PLC0415
-    from carat.experiments.tables import tables  # noqa: PLC0415
+    from carat.experiments.tables import digest, tables  # noqa: PLC0415
 
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: is a file; name a folder")
@@ -68,7 +69,9 @@ def bench(
     with terminal_progress(quiet=quiet) as progress:
         run = Bench(plan, out, progress, lambda line: say(line, quiet=quiet))
         cells = run.run()
-    _write(out / "results.json", json.dumps({**run.facts(), "cells": cells}, indent=1) + "\n")
+    _write(
+        out / "results.json", json.dumps({**run.facts(), "cells": [digest(cell) for cell in cells]}, indent=1) + "\n"
+    )
     _write(out / "tables.md", tables(cells))
     try:
         written = figures(cells, out / "figures")

@@ -18,7 +18,7 @@ from carat.cli.app import app, say
 from carat.data import Anomalies, Table, TableWriter, corrupt, open_source
 from carat.data.table import Unseen
 from carat.datasets import flights
-from carat.errors import InputError
+from carat.errors import InputError, MissingExtraError
 from carat.explain import CUT, TransformerExplainer
 from carat.fitting import fit as fit_model
 from carat.metrics import recovered_at, recovery
@@ -72,9 +72,16 @@ def demo(
     say(f"{CASES} of them. Wrong entities in red with their likelihood, repairs in green; ✓ marks the true record:")
     # A pipe has no width of its own; a table cut to 80 columns would hide the very entities it is to show.
     _show(result, anomalies, rank, Console(width=None if sys.stdout.isatty() else 140))
-    say(f"Written: {out}/model, scores.csv, likelihoods.csv, recourse.csv")
+    written = "model, scores.csv, likelihoods.csv, recourse.csv"
+    try:
+        result.report(out / "report.html", title="Spoiled departures")
+        written += ", report.html (open it in a browser)"
+    except MissingExtraError as error:
+        say(f"No report.html: {error}")
+    say(f"Written to {out}: {written}")
     say(
-        f"Next: carat inspect {out}/model; carat recourse {out}/model flights --top 20 --out repairs.csv; "
+        f"Next: carat inspect {out}/model; "
+        f"carat recourse {out}/model flights --top 20 --out repairs.csv --report page.html; "
         "then your own table: carat fit my.csv --out model"
     )
 

@@ -85,6 +85,11 @@ class TableWriter:
 def check_output(path: Path, *, force: bool) -> None:
     """Refuse, before any work, what could not be written at its end."""
     check_ending(path)
+    check_place(path, force=force)
+
+
+def check_place(path: Path, *, force: bool) -> None:
+    """Refuse a place where a file can't be written, or where one is already."""
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}; create it first")
     if path.is_dir():

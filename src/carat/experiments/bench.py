@@ -22,7 +22,7 @@ from carat.experiments.contest import (
     ALL_METHODS,
     BY_NAME_ONLY,
     DIAL,
-    RCEAA_ANOMALIES,
+    RCEAA_SHARE,
     Contest,
     fitted_model,
 )
@@ -177,7 +177,7 @@ class Bench:
         dial = cell.startswith("dial-")
         prefer = float(cell.removeprefix("dial-")) if dial else 0.5
         method = contest.method("carat-plus" if dial else cell, prefer=prefer, run=run)
-        count = min(self.plan.anomalies, RCEAA_ANOMALIES) if cell == "rceaa" else None
+        count = max(self.plan.anomalies // RCEAA_SHARE, 1) if cell == "rceaa" else None
         outcome, seconds = contest.run(method, settings, anomalies=count)
         return {
             **contest.measure(outcome),

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from carat.errors import MissingExtraError
 from carat.experiments.tables import METRICS, Results
+from carat.report.charts import load_altair
 
 COLOURS = {
     "replace-m": "#8c8c8c",
@@ -25,7 +25,7 @@ COLOURS = {
 
 def figures(cells: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
     """Draw everything that the cells have data for; the files written."""
-    alt = _altair()
+    alt = load_altair()
     results = Results(cells)
     charts = {
         "time": _time(alt, results),
@@ -50,15 +50,6 @@ def figures(cells: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
     return written
 
 
-def _altair() -> Any:
-    try:
-        import altair  # noqa: PLC0415 - optional
-        import vl_convert  # noqa: F401, PLC0415 - what altair saves with
-    except ImportError as error:
-        raise MissingExtraError("altair", "charts", "drawing figures") from error
-    return altair
-
-
 def _colour(alt: Any, methods: Sequence[str], *, legend: bool = True) -> Any:
     scale = alt.Scale(domain=list(methods), range=[COLOURS[name] for name in methods])
     return alt.Color("method:N", scale=scale, sort=list(methods), legend=alt.Legend(title=None) if legend else None)
@@ -66,7 +57,12 @@ def _colour(alt: Any, methods: Sequence[str], *, legend: bool = True) -> Any:
 
 def _time(alt: Any, results: Results) -> Any:
     rows = [
-        {"data": data, "method": name, "seconds": results.scalar(data, name, "seconds")}
+        {
+            "data": data,
+            "method": name,
+            "seconds": results.scalar(data, name, "seconds"),
+            "on": "GPU" if results.device(data, name) == "cuda" else "CPU",
+        }
         for data in results.data
         for name in results.methods
         if results.scalar(data, name, "seconds") > 0
@@ -82,7 +78,14 @@ def _time(alt: Any, results: Results) -> Any:
         ),
         y=alt.Y("method:N", sort=results.methods, title=None),
     )
-    points = base.mark_circle(size=110, opacity=0.9).encode(color=_colour(alt, results.methods, legend=False))
+    points = base.mark_point(size=110, filled=True, opacity=0.9).encode(
+        color=_colour(alt, results.methods, legend=False),
+        shape=alt.Shape(
+            "on:N",
+            scale=alt.Scale(domain=["CPU", "GPU"], range=["circle", "diamond"]),
+            legend=alt.Legend(title="ran on", orient="bottom"),
+        ),
+    )
     return points.properties(width=300, height=28 * len(results.methods)).facet(
         facet=alt.Facet("data:N", title=None, sort=results.data, header=alt.Header(labelFontSize=12)), columns=2
     )
@@ -110,7 +113,12 @@ def _metrics(alt: Any, results: Results) -> Any:
     )
     return bars.facet(
         column=alt.Column("metric:N", title=None, sort=list(METRICS.values()), header=alt.Header(labelFontSize=12)),
-        row=alt.Row("data:N", title=None, sort=results.data, header=alt.Header(labelFontSize=12, labelAngle=0)),
+        row=alt.Row(
+            "data:N",
+            title=None,
+            sort=results.data,
+            header=alt.Header(labelFontSize=12, labelAngle=0, labelAlign="left"),
+        ),
     ).resolve_scale(x="independent")
 
 

@@ -76,6 +76,10 @@ class Results:
         """Mean over seeds of a number that a cell has once."""
         return figure([each.get(key) for each in self.of(data, cell)]).mean
 
+    def device(self, data: str, cell: str) -> str:
+        """Where a method ran: `cpu` or `cuda`."""
+        return str(next((each.get("device", "cpu") for each in self.of(data, cell)), "cpu"))
+
     def summary(self, methods: Sequence[str]) -> dict[str, float]:
         """The paper's Summary over these methods."""
         values = {
@@ -83,6 +87,21 @@ class Results:
             for metric in METRICS
         }
         return summary(values)
+
+
+def digest(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """A cell without its anomalies: means and spreads instead of lists."""
+    kept = {key: value for key, value in cell.items() if key not in ("values", "rank", "corruptions")}
+    if "values" in cell:
+        found = {name: figure(values) for name, values in cell["values"].items()}
+        kept["metrics"] = {
+            name: None if math.isnan(each.mean) else [round(each.mean, 6), round(each.spread, 6)]
+            for name, each in found.items()
+        }
+        ranks = cell["rank"]
+        kept["anomalies"] = len(ranks)
+        kept["recovery"] = {str(k): sum(0 < rank <= k for rank in ranks) / max(len(ranks), 1) for k in RECOVERY}
+    return kept
 
 
 def tables(cells: Sequence[Mapping[str, Any]]) -> str:
@@ -182,14 +201,15 @@ def _summary(results: Results) -> str:
 
 
 def _time(results: Results) -> str:
-    rows = [
-        [data, *(_seconds(results.scalar(data, name, "seconds")) for name in results.methods)] for data in results.data
-    ]
+    rows = [[data, *(_seconds(results, data, name) for name in results.methods)] for data in results.data]
     return _markdown("Seconds an anomaly, after all training", ["data", *results.methods], rows)
 
 
-def _seconds(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.4f}"
+def _seconds(results: Results, data: str, name: str) -> str:
+    value = results.scalar(data, name, "seconds")
+    if math.isnan(value):
+        return "–"
+    return f"{value:.4f}" + (" (GPU)" if results.device(data, name) == "cuda" else "")
 
 
 def _dial(results: Results) -> str:

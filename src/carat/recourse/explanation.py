@@ -119,6 +119,11 @@ class Explanation:
     counterfactuals: tuple[Change, ...]
     reason: str | None
 
+    def _repr_html_(self) -> str:
+        from carat.report import explanation_html  # noqa: PLC0415 - the page is made of results, not the other way
+
+        return explanation_html(self)
+
     def __str__(self) -> str:
         verdict = "anomalous" if self.anomalous else "normal"
         lines = [f"Record {self.record}: {verdict}, percentile {self.percentile:.2f}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,20 @@ class RecourseResult:
         """One dictionary a record: record, score, percentile, flagged, count, exhausted, reason."""
         tables: Iterable[pa.Table] = (part.records(self.scale) for part in self.parts)
         return [row for table in tables for row in table.to_pylist()]
+
+    def report(self, path: str | Path, *, title: str | None = None) -> None:
+        """Write one self-contained HTML page: what was flagged, why, and what would have made it normal.
+
+        Needs the extra `report`. A page that is there already is replaced.
+        """
+        from carat.report import write_report  # noqa: PLC0415 - the page is made of results, not results of the page
+
+        write_report(self, path, title=title)
+
+    def _repr_html_(self) -> str:
+        from carat.report import result_html  # noqa: PLC0415
+
+        return result_html(self)
 
     def __len__(self) -> int:
         """Number of records."""

@@ -3,13 +3,14 @@
 from carat.report.collect import Collector
 from carat.report.notebook import explanation_html, result_html
 from carat.report.overview import Overview
-from carat.report.page import write_collected, write_report
+from carat.report.page import check_extras, write_collected, write_report
 
 __all__ = [
     "write_report",
     "Overview",
     "Collector",
     "write_collected",
+    "check_extras",
     "result_html",
     "explanation_html",
 ]

@@ -12,7 +12,7 @@ from carat.report.overview import Overview
 
 def histogram_svg(overview: Overview, width: int, height: int) -> str:
     """All scores, those below the threshold marked, as an `<svg>` element."""
-    alt = _altair()
+    alt = load_altair()
     rows = [
         {"from": start, "to": end, "records": count, "side": "anomalous" if end <= overview.threshold else "normal"}
         for start, end, count in zip(overview.edges, overview.edges[1:], overview.counts, strict=False)
@@ -72,10 +72,11 @@ def _inline(chart: Any) -> str:
     return re.sub(r"<svg [^>]*?(width=[^>]*)>", r'<svg aria-hidden="true" \1>', out.getvalue(), count=1)
 
 
-def _altair() -> Any:
+def load_altair() -> Any:
+    """altair, or an error that names the extra."""
     try:
         import altair  # noqa: PLC0415 - optional
         import vl_convert  # noqa: F401, PLC0415 - what altair saves with
     except ImportError as error:
-        raise MissingExtraError("altair", "report", "the report") from error
+        raise MissingExtraError("altair", "report", "drawing") from error
     return altair

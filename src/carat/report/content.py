@@ -47,7 +47,8 @@ def content(collected: Collector, overview: Overview) -> dict[str, Any]:
 def _record(found: Explanation, count: int, exhausted: bool, texts: _Texts) -> dict[str, Any]:
     numbers = {view.domain: place for place, view in enumerate(found.entities)}
     return {
-        "name": found.record if isinstance(found.record, int) else str(found.record),
+        # A script's numbers are exact up to 2⁵³; longer ones stay text.
+        "name": found.record if isinstance(found.record, int) and abs(found.record) < 2**53 else str(found.record),
         "score": _number(found.score),
         "percentile": _number(found.percentile),
         "anomalous": int(found.anomalous),

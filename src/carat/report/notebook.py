@@ -30,9 +30,8 @@ def result_html(result: RecourseResult) -> str:
         f"{_many(found, 'counterfactual')} by {escape(result.method)}"
     )
     rows = "".join(_row(explanation, count) for explanation, count in _first(result))
-    titles = (("record", _CELL), ("score", _NUMBER), ("percentile", _NUMBER))
-    titles += (("out of place", _CELL), ("best counterfactual", _CELL), ("found", _NUMBER))
-    table = f"<table style='border-collapse: collapse;'>{_row_of('th', titles)}{rows}</table>" if rows else ""
+    titles = _titles("record", "score", "percentile", "out of place", "best counterfactual", "found")
+    table = f"<table style='border-collapse: collapse;'>{titles}{rows}</table>" if rows else ""
     rest = len(result) - ROWS
     more = f"<p style='{_MUTED}'>{_many(rest, 'more record')}; to_frame() has all of them.</p>" if rest > 0 else ""
     return f"<div style='{_BOX}'><p>{head}</p>{table}{more}</div>"
@@ -77,6 +76,11 @@ def _row(explanation: Explanation, count: int) -> str:
     return _row_of("td", cells)
 
 
+def _titles(*names: str) -> str:
+    numbers = {"score", "percentile", "found", "support", "cost"}
+    return _row_of("th", tuple((name, _NUMBER if name in numbers else _CELL) for name in names))
+
+
 def _row_of(tag: str, cells: tuple[tuple[str, str], ...]) -> str:
     return "<tr>" + "".join(f"<{tag} style='{style}'>{text}</{tag}>" for text, style in cells) + "</tr>"
 
@@ -96,8 +100,7 @@ def _changes(explanation: Explanation) -> str:
     if not explanation.counterfactuals:
         return f"<p style='{_MUTED}'>No counterfactual was found.</p>"
     costs = any(change.cost is not None for change in explanation.counterfactuals)
-    titles = (("#", _CELL), ("change", _CELL), ("score", _NUMBER), ("percentile", _NUMBER), ("normal", _CELL))
-    titles += (("support", _NUMBER),) + ((("cost", _NUMBER),) if costs else ())
+    titles = _titles("#", "change", "score", "percentile", "normal", "support", *(["cost"] if costs else []))
     rows = []
     for change in explanation.counterfactuals:
         cells: tuple[tuple[str, str], ...] = (
@@ -109,7 +112,7 @@ def _changes(explanation: Explanation) -> str:
             (", ".join(f"{count:,}×" for count in change.support.values()), _NUMBER),
         )
         rows.append(_row_of("td", (*cells, (f"{change.cost:g}", _NUMBER)) if change.cost is not None else cells))
-    return f"<table style='border-collapse: collapse;'>{_row_of('th', titles)}{''.join(rows)}</table>"
+    return f"<table style='border-collapse: collapse;'>{titles}{''.join(rows)}</table>"
 
 
 def _change(change: Change) -> str:
@@ -120,7 +123,8 @@ def _change(change: Change) -> str:
 
 
 def _score(value: float) -> str:
-    return f"{value:.4g}".replace("-", "−")
+    digits = 1 if abs(value) >= 100 else 2 if abs(value) >= 1 else 4
+    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def _many(count: int, what: str) -> str:

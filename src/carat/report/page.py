@@ -13,7 +13,7 @@ from carat._version import __version__
 from carat.errors import MissingExtraError
 from carat.explain import CUT
 from carat.recourse.result import RecourseResult
-from carat.report.charts import histogram_svg
+from carat.report.charts import histogram_svg, load_altair
 from carat.report.collect import Collector
 from carat.report.content import COUNTERFACTUALS, as_script, content
 from carat.report.overview import Overview
@@ -23,6 +23,12 @@ STYLES = ("page.css", "list.css", "record.css", "print.css")
 SCRIPTS = ("dom.js", "record.js", "changes.js", "export.js", "list.js", "page.js")
 MOST = 8
 """Domains and entities named as flagged most often."""
+
+
+def check_extras() -> None:
+    """Refuse early, before a long run, where what the page is drawn with is not installed."""
+    _environment()
+    load_altair()
 
 
 def write_report(

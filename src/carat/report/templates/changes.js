@@ -26,7 +26,7 @@ function changes(record) {
     el(
       "table",
       {},
-      el("thead", {}, el("tr", {}, ...heads.map((name, at) => el("th", { scope: "col", class: at > 2 && at !== 5 ? "number" : null }, name)))),
+      el("thead", {}, el("tr", {}, ...heads.map((name, at) => el("th", { scope: "col", class: at === 5 ? "valid" : at > 2 ? "number" : null }, name)))),
       el("tbody", {}, ...record.changes.map((change, at) => changeRow(record, change, at))),
     ),
     kept ? el("p", { class: "muted" }, "What is not named stays as it is.") : null,
@@ -44,7 +44,7 @@ function changeRow(record, change, at) {
     showChosen();
   });
   const lines = changed.map((one) => el("span", { class: "change" }, ...difference(record, [one])));
-  const support = changed.map(([, , times]) => count(times) + "×").join(", ");
+  const support = changed.map(([, , times]) => el("span", { class: "change" }, count(times) + "×"));
   return el(
     "tr",
     {},
@@ -53,8 +53,8 @@ function changeRow(record, change, at) {
     el("td", {}, ...lines),
     el("td", { class: "number", "data-label": "score" }, score(record.score) + " → " + score(value)),
     el("td", { class: "number", "data-label": "percentile" }, percentile(record.percentile) + " → " + percentile(share)),
-    el("td", { "data-label": "normal" }, valid ? "✓ yes" : "✗ no"),
-    el("td", { class: "number", "data-label": "support" }, support),
+    el("td", { class: "valid", "data-label": "normal" }, valid ? "✓ yes" : "✗ no"),
+    el("td", { class: "number", "data-label": "support" }, ...support),
     data.costs ? el("td", { class: "number", "data-label": "cost" }, cost === null ? "none" : String(cost)) : null,
   );
 }

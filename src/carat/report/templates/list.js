@@ -27,9 +27,9 @@ function item(record) {
   const button = el(
     "button",
     { type: "button", class: "row", "aria-expanded": "false", "aria-controls": id },
-    el("span", { class: "name" }, String(record.name)),
+    el("span", { class: "name" }, String(record.name), record.anomalous ? null : el("small", {}, " normal")),
     el("span", { class: "score" }, el("span", { class: "label" }, "score "), score(record.score)),
-    el("span", { class: "out" }, ...(out.length ? out : [el("small", {}, record.anomalous ? "no single entity" : "normal")])),
+    el("span", { class: "out" }, ...(out.length ? out : [el("small", {}, "no single entity")])),
     el("span", { class: "best" }, ...repair),
     el("span", { class: "found" }, count(record.count), el("span", { class: "label" }, " found")),
   );

@@ -5,7 +5,8 @@ const isFlagged = (record, domain) => record.likelihood[domain] !== null && reco
 const flaggedOf = (record) => data.domains.map((_, domain) => domain).filter((domain) => isFlagged(record, domain));
 
 function strip(record) {
-  return el("dl", { class: "strip" }, ...data.domains.map((name, domain) => cell(record, name, domain)));
+  const cells = data.domains.map((name, domain) => cell(record, name, domain));
+  return el("div", {}, el("h3", {}, "Entities and their likelihood"), el("dl", { class: "strip" }, ...cells));
 }
 
 function cell(record, name, domain) {
@@ -17,7 +18,7 @@ function cell(record, name, domain) {
   const flagged = isFlagged(record, domain);
   const step = STEPS.filter((edge) => likelihood >= edge).length;
   const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "×" : "never seen in training";
-  const number = likelihood === null ? "no likelihood" : "likelihood " + likelihood.toFixed(2);
+  const number = likelihood === null ? "no likelihood" : likelihood.toFixed(2);
   return el(
     "div",
     { class: "cell step-" + step + (flagged ? " flagged" : ""), title: seen },
@@ -43,6 +44,10 @@ function evidence(record) {
   return el("div", { class: "evidence" }, ...Object.keys(record.against).map((domain) => witnesses(record, +domain)));
 }
 
+function usually([found, times]) {
+  return el("span", { class: "usual" }, text(found), el("small", {}, " " + count(times) + "×"));
+}
+
 function witnesses(record, domain) {
   const entity = data.domains[domain] + " " + text(record.entities[domain]);
   const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "× in training" : "never seen in training";
@@ -50,13 +55,13 @@ function witnesses(record, domain) {
     el(
       "tr",
       {},
-      el("td", {}, el("small", {}, data.domains[other] + " "), text(name)),
+      el("td", { class: "beside" }, el("small", {}, data.domains[other] + " "), text(name)),
       el("td", { class: "count" }, together ? count(together) + "×" : "never"),
-      el("td", {}, usual.map(([found, times]) => text(found) + " " + count(times) + "×").join(", ") || "nothing known"),
+      el("td", {}, ...(usual.length ? usual.map(usually) : ["nothing known"])),
     ),
   );
-  const head = ["beside", "seen together", "which usually goes with"].map((title, place) =>
-    el("th", { scope: "col", class: place === 1 ? "count" : null }, title),
+  const head = [["beside", "beside"], ["together", "count"], ["usually goes with", null]].map(([title, kind]) =>
+    el("th", { scope: "col", class: kind }, title),
   );
   return el(
     "div",
@@ -83,7 +88,7 @@ function place(record) {
   const dots = record.changes.filter(([value]) => value !== null).map(([value]) => shape("circle", { class: "after", cx: x(value), cy: height + 8, r: 2.6 }));
   const here = x(record.score === null ? first : record.score);
   const above = `M${here - 5},${height + 13}L${here + 5},${height + 13}L${here},${height + 3}Z`;
-  const said = "Score " + score(record.score) + ", threshold " + score(data.threshold);
+  const said = `Score ${score(record.score)}, percentile ${percentile(record.percentile)}: ${record.anomalous ? "anomalous" : "normal"}, the threshold is ${score(data.threshold)}`;
   return el(
     "div",
     { class: "place" },
@@ -101,6 +106,7 @@ function place(record) {
 }
 
 function detail(record, id) {
-  const why = el("div", { class: "why" }, evidence(record), place(record));
+  const known = Object.keys(record.against).length > 0;
+  const why = el("div", { class: known ? "why" : "" }, known ? evidence(record) : null, place(record));
   return el("div", { class: "detail", id }, strip(record), words(record), why, changes(record));
 }

@@ -1,0 +1,234 @@
+"""The page in a real browser: it sorts, filters, opens, moves by keyboard, exports and turns dark, without an error."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carat.report import write_report
+from carat.report.palette import DARK, LIGHT
+from tests.planted import DOMAINS
+from tests.report import results
+from tests.report.browser import Tab, browser
+from tests.report.results import CLOSING, EVIL
+
+pytestmark = pytest.mark.slow
+NAMES = "[...document.querySelectorAll('#list .name')].map(name => name.firstChild.data)"
+FOCUSED = "document.activeElement.querySelector('.name')?.firstChild.data"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("browser")
+
+
+@pytest.fixture(scope="module")
+def tab(folder: Path) -> Iterator[Tab]:
+    """One browser for all tests."""
+    with browser(folder) as opened:
+        write_report(results.costly(), folder / "costly.html")
+        write_report(results.hostile(), folder / "hostile.html")
+        write_report(results.barren(), folder / "barren.html")
+        write_report(results.long(), folder / "long.html")
+        yield opened
+
+
+@pytest.fixture
+def page(tab: Tab, folder: Path) -> Iterator[Tab]:
+    """The page with costs, fresh; at the end nothing must have gone wrong."""
+    tab.screen(1280)
+    tab.open(folder / "costly.html")
+    yield tab
+    assert tab.errors == []
+
+
+def choose(page: Tab, field: str, value: str) -> None:
+    """Fill a field as a person would."""
+    found = f"document.getElementById('{field}')"
+    page.run(f"{found}.value = '{value}'")
+    for event in ("input", "change"):
+        page.run(f"{found}.dispatchEvent(new Event('{event}', {{bubbles: true}}))")
+
+
+def click(page: Tab, button: str) -> None:
+    page.run(f"document.getElementById('{button}').click()")
+
+
+def records() -> list[dict[str, Any]]:
+    return results.costly().records
+
+
+def test_shows_every_record(page: Tab) -> None:
+    expected = [str(row["record"]) for row in sorted(records(), key=lambda row: row["score"])]
+    assert page.run(NAMES) == expected
+    assert page.run("document.getElementById('status').textContent") == "24 records"
+    assert set(page.requests) == {page.run("location.href")}
+
+
+def test_sorts(page: Tab) -> None:
+    choose(page, "sort", "name")
+    assert page.run(NAMES) == [str(number) for number in range(24)]
+    click(page, "direction")
+    assert page.run(NAMES) == [str(number) for number in range(23, -1, -1)]
+    choose(page, "sort", "flagged")
+    flagged = {str(row["record"]): len(row["flagged"]) for row in records()}
+    counts = [flagged[name] for name in page.run(NAMES)]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_filters(page: Tab) -> None:
+    choose(page, "domain", "Good")
+    expected = {str(row["record"]) for row in records() if "Good" in row["flagged"]}
+    assert set(page.run(NAMES)) == expected
+    assert page.run("document.getElementById('status').textContent") == f"{len(expected)} of 24 records"
+    click(page, "reset")
+    assert len(page.run(NAMES)) == 24
+    choose(page, "entity", "nobody & SONS")
+    assert page.run(NAMES) == ["2"]
+    click(page, "reset")
+    scores = sorted(row["score"] for row in records())
+    choose(page, "lowest", str(scores[3]))
+    choose(page, "highest", str(scores[12]))
+    assert set(page.run(NAMES)) == {str(row["record"]) for row in records() if scores[3] <= row["score"] <= scores[12]}
+    choose(page, "entity", "no such entity")
+    assert page.run(NAMES) == []
+    page.run("document.querySelector('button.bar[data-entity]').click()")
+    assert page.run("document.getElementById('entity').value") != ""
+    assert len(page.run(NAMES)) >= 1
+
+
+def test_opens_and_closes(page: Tab) -> None:
+    page.run("document.querySelector('.row').click()")
+    first = page.run(NAMES)[0]
+    detail = page.run("document.querySelector('.detail').innerText")
+    explained = results.costly().explain(int(first), show=20)
+    for view in explained.entities:
+        if view.flagged:
+            assert view.in_words() in detail
+    assert page.run("document.querySelectorAll('.cell').length") == 4
+    assert page.run("document.querySelectorAll('.cell.flagged').length") == sum(v.flagged for v in explained.entities)
+    assert page.run("document.querySelectorAll('.changes tbody tr').length") == len(explained.counterfactuals)
+    assert page.run("[...document.querySelectorAll('.changes th')].at(-1).textContent") == "cost"
+    page.run("document.querySelector('.row').click()")
+    assert page.run("getComputedStyle(document.querySelector('.detail')).display") == "none"
+    click(page, "all")
+    assert page.run("document.querySelectorAll('.detail:not([hidden])').length") == 24
+    assert page.run("document.getElementById('all').textContent") == "Close all"
+    assert "missing" in page.run("document.getElementById('list').innerText")
+
+
+def test_keyboard(page: Tab) -> None:
+    names = page.run(NAMES)
+    page.press("j")
+    page.press("j")
+    page.press("ArrowDown")
+    assert page.run(FOCUSED) == names[2]
+    page.press("k")
+    page.press("ArrowUp")
+    page.press("ArrowUp")
+    assert page.run(FOCUSED) == names[0]
+    page.press("Enter")
+    assert page.run("document.activeElement.getAttribute('aria-expanded')") == "true"
+    page.press("j")
+    assert page.run(FOCUSED) == names[1]
+    page.press("/")
+    assert page.run("document.activeElement.id") == "entity"
+    page.press("j")
+    assert page.run("document.getElementById('entity').value") == "j"
+    page.press("Escape")
+    assert page.run("document.activeElement.id") == ""
+
+
+def exported(page: Tab, folder: Path) -> list[list[str]]:
+    """What lies in the downloaded file."""
+    target = folder / "counterfactuals.csv"
+    target.unlink(missing_ok=True)
+    click(page, "export")
+    end = time.monotonic() + 30
+    while not (target.exists() and target.stat().st_size):
+        assert time.monotonic() < end, "nothing was downloaded"
+        time.sleep(0.05)
+    return list(csv.reader(io.StringIO(target.read_bytes().decode("utf-8-sig"), newline="")))
+
+
+def test_exports_what_was_chosen(page: Tab, folder: Path) -> None:
+    page.run("for (const row of [...document.querySelectorAll('.row')].slice(0, 2)) row.click()")
+    page.run("for (const box of [...document.querySelectorAll('.changes input')].slice(0, 3)) box.click()")
+    assert page.run("document.getElementById('chosen').innerText").startswith("3 counterfactuals chosen")
+    head, *rows = exported(page, folder)
+    table = results.costly().to_arrow()
+    assert head == table.column_names
+    expected = {(str(row["record"]), str(row["rank"])): row for row in table.to_pylist()}
+    assert len(rows) == 3
+    for row in rows:
+        found = dict(zip(head, row, strict=True))
+        true = expected[found["record"], found["rank"]]
+        assert float(found["score"]) == pytest.approx(true["score"], rel=1e-5)
+        assert float(found["cost"]) == true["cost"]
+        assert found["valid"] == str(true["valid"]).lower()
+        assert [found[name] or None for name in DOMAINS] == [true[name] for name in DOMAINS]
+        assert found["changed"] == '["' + '","'.join(true["changed"]) + '"]'
+    click(page, "clear")
+    assert page.run("document.getElementById('chosen').hidden")
+    assert page.run("document.querySelectorAll('.changes input:checked').length") == 0
+
+
+def test_hostile_texts(tab: Tab, folder: Path) -> None:
+    """They are shown as they are, run nowhere, and a spreadsheet will not run them either."""
+    tab.open(folder / "hostile.html")
+    click(tab, "all")
+    shown = tab.run("document.getElementById('list').textContent")
+    assert EVIL in shown
+    assert CLOSING in shown
+    assert tab.run("document.querySelectorAll('img, #list script').length") == 0
+    tab.run("for (const box of document.querySelectorAll('.changes input')) box.click()")
+    head, *rows = exported(tab, folder)
+    cells = {cell for row in rows for cell in row}
+    assert head[7] == EVIL
+    assert {CLOSING, '\'=HYPERLINK("x")', "'-1+2, @all", "'=1+1", "</script>"} <= cells
+    assert not [cell for row in rows for at, cell in enumerate(row) if at not in {2, 3} and cell[:1] in tuple("=+-@")]
+    assert tab.errors == []
+
+
+def test_dark_and_light(page: Tab) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+
+    def rgb(colour: str) -> str:
+        return f"rgb({', '.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))})"
+
+    assert page.run(ground) == rgb(LIGHT["paper"])
+    click(page, "theme")
+    assert page.run(ground) == rgb(DARK["paper"])
+    bar = "getComputedStyle(document.querySelector('.glance .wide .mark-rect path')).fill"
+    assert page.run(bar) in {rgb(DARK["bar"]), rgb(DARK["flag"])}
+    click(page, "theme")
+    assert page.run(ground) == rgb(LIGHT["paper"])
+    page.screen(1280, dark=True)
+    page.open(Path(page.run("decodeURIComponent(location.pathname)")))
+    assert page.run(ground) == rgb(DARK["paper"])
+    click(page, "theme")
+    assert page.run(ground) == rgb(LIGHT["paper"])
+    page.call("Emulation.setEmulatedMedia", media="print")
+    assert page.run(ground) == rgb(LIGHT["paper"])
+    assert page.run("getComputedStyle(document.getElementById('controls')).display") == "none"
+
+
+@pytest.mark.parametrize("name", ["costly", "hostile", "barren", "long"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_fits_the_screen(tab: Tab, folder: Path, name: str, width: int) -> None:
+    """Nothing is wider than the screen, also with every record open."""
+    tab.screen(width)
+    tab.open(folder / f"{name}.html")
+    click(tab, "all")
+    assert tab.run("document.documentElement.scrollWidth") <= width
+    # What an ellipsis cuts off is not seen; the cut element itself is looked at.
+    elements = "[...document.querySelectorAll('main *')].filter(e => !e.matches('button.bar small'))"
+    places = elements + ".map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])"
+    assert tab.run(places + f".filter(([, r]) => r.left >= 0 && r.right > {width} + 1).map(([html]) => html)") == []
+    assert tab.errors == []

@@ -1,0 +1,75 @@
+"""What a notebook shows: small, whole, escaped."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from carat.recourse import RecourseResult
+from carat.report import explanation_html, result_html
+from tests.report import results
+from tests.report.results import EVIL
+
+
+class Balanced(HTMLParser):
+    """Checks that every element is closed in its turn."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("found", [results.result(), results.costly(), results.barren(), results.hostile()])
+def test_whole_and_escaped(found: RecourseResult) -> None:
+    texts = [result_html(found), *(explanation_html(found.explain(row["record"])) for row in found.records)]
+    for text in texts:
+        assert Balanced(text).tags <= {
+            "div",
+            "p",
+            "b",
+            "i",
+            "s",
+            "small",
+            "span",
+            "table",
+            "tr",
+            "th",
+            "td",
+            "br",
+            "tbody",
+        }
+        assert EVIL not in text
+        assert not re.search(r"https?:|\bcolor: *(black|white|#)", text)
+
+
+def test_result_says_how_many() -> None:
+    found = results.result()
+    text = result_html(found)
+    assert "<b>24 records</b>" in text
+    assert text.count("<tr>") == 11
+    assert "14 more records" in text
+    assert "<table" not in result_html(results.model().recourse(results.frame([]), all=True))
+
+
+def test_explanation_says_why() -> None:
+    found = results.costly()
+    text = explanation_html(found.explain(0))
+    assert "⚑ Port" in text
+    assert "<s>Port-2a</s> → <b>Port-0a</b>" in text
+    assert ">cost<" in text
+    assert "missing" in explanation_html(found.explain(1))
+    assert "No counterfactual was found." in explanation_html(results.barren().explain(0))
