@@ -84,8 +84,13 @@ def test_finds_the_planted_repair() -> None:
     found = fitted().find(anomalies(), Settings(k=20))
     best = torch.tensor([repaired(part) for part in found.counterfactuals.unbind()]) & found.mask
     assert best.any(dim=1).float().mean() >= 0.5
-    better = (found.score > detector("mead").score(anomalies())[:, None]) & found.mask
-    assert better.sum() >= 0.6 * found.mask.sum()
+    # Better than its anomaly more often than a record drawn at random is; how much more, the last bits of training
+    # decide.
+    own = detector("mead").score(anomalies())[:, None]
+    better = (found.score > own) & found.mask
+    drawn = torch.rand((200, len(vocabulary())), generator=torch.Generator().manual_seed(0)) * (vocabulary().sizes - 2)
+    chance = (detector("mead").score(drawn.long() + 2) > own).float().mean()
+    assert better.sum() / found.mask.sum() >= chance + 0.2
 
 
 def test_outcome() -> None:
