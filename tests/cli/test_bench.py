@@ -12,6 +12,8 @@ from carat.data import TableWriter
 from carat.experiments import bench as bench_module
 from tests.planted import planted_table
 
+PLAN = bench_module.BenchPlan(anomalies=30, k=5, profile="instant")
+
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -31,7 +33,7 @@ def test_results_tables_and_figures(
     results = json.loads((tmp_path / "out/results.json").read_text(encoding="utf-8"))
     assert results["plan"]["seeds"] == [0, 1]
     assert {"metrics", "recovery", "seconds"} <= set(results["cells"][-1])
-    cells = {(cell["cell"], cell["seed"]): cell for cell in bench_module.read_cells(tmp_path / "out")}
+    cells = {(cell["cell"], cell["seed"]): cell for cell in bench_module.read_cells(tmp_path / "out", PLAN)}
     assert set(cells) == {(name, seed) for name in ("replace-m", "rceaa", "instant", "case") for seed in (0, 1)}
     assert len(cells["instant", 0]["rank"]) == 30
     assert set(cells["replace-m", 0]["values"]["sparsity_index"]) == {0.8}, "one change in four domains"
@@ -53,11 +55,25 @@ def test_results_tables_and_figures(
     next((tmp_path / "out/cells").glob("planted-seed1-*-instant-*.json")).unlink()
     assert run(command) == 0
     said = capsys.readouterr().err
-    assert "planted-seed0: all 4 cells are there" in said
-    assert "planted-seed1: model and 1 of 4 cells to do" in said
-    for cell in bench_module.read_cells(tmp_path / "out"):
+    assert "planted-seed0-instant-mead: all 4 cells are there" in said
+    assert "planted-seed1-instant-mead: model and 1 of 4 cells to do" in said
+    for cell in bench_module.read_cells(tmp_path / "out", PLAN):
         before = cells[cell["cell"], cell["seed"]]
         assert cell.get("values") == before.get("values"), "the same seed gives the same figures"
+
+
+def test_detectors_and_sizes_are_kept_apart(table: Path, tmp_path: Path) -> None:
+    """A folder may hold several comparisons; each one's tables are its own."""
+    command = ["bench", "--data", str(table), "--profile", "instant", "--methods", "instant", "--no-dial", "--quiet"]
+    command += ["--out", str(tmp_path), "--k", "4"]
+    assert run([*command, "--anomalies", "10", "--detector", "counts,mead"]) == 0
+    page = (tmp_path / "tables.md").read_text(encoding="utf-8")
+    assert "| planted (counts) |" in page
+    assert "| planted (mead) |" in page
+    assert run([*command, "--anomalies", "12", "--detector", "counts"]) == 0
+    page = (tmp_path / "tables.md").read_text(encoding="utf-8")
+    assert "| planted | real | 60 | 4 | 1,200 | 12 | 0 |" in page
+    assert "mead" not in page
 
 
 @pytest.mark.parametrize(

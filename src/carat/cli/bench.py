@@ -28,7 +28,9 @@ def bench(
     anomalies: Annotated[int, typer.Option(min=1, help="For each dataset, half with two corruptions.")] = 400,
     k: Annotated[int, typer.Option("--k", min=1, help="Counterfactuals an anomaly.")] = 50,
     profile: Annotated[str, typer.Option(metavar="fast|paper", help="That models are fitted with.")] = "fast",
-    detector: Annotated[str, typer.Option(metavar="mead|ape|counts|context", help="Of the models.")] = "mead",
+    detector: Annotated[
+        str, typer.Option(metavar="mead,ape,…", help="Of the models: mead, ape, counts, context, or several of them.")
+    ] = "mead",
     seeds: Annotated[str, typer.Option(metavar="N,N,…", help="Each dataset is run once with each.")] = "0",
     dial: Annotated[bool, typer.Option("--dial/--no-dial", help="Also carat-plus along its dial.")] = True,
     stability: Annotated[bool, typer.Option("--stability", help="Also MEAD against APE.")] = False,
@@ -60,7 +62,7 @@ def bench(
         anomalies=anomalies,
         k=k,
         profile=profile,
-        detector=detector,
+        detectors=tuple(name.strip() for name in detector.split(",") if name.strip()),
         seeds=numbers,
         device=device,
         dial=dial,

@@ -44,7 +44,7 @@ class BenchPlan:
         anomalies: for each dataset; half of them with two corruptions.
         k: counterfactuals an anomaly.
         profile: that models are fitted with.
-        detector: of the models.
+        detectors: of the models; each dataset is run with each.
         seeds: of split, corruption and training; a dataset is run once with each.
         device: where to compute.
         dial: also run `carat-plus` along its dial.
@@ -56,7 +56,7 @@ class BenchPlan:
     anomalies: int = 400
     k: int = 50
     profile: str = "fast"
-    detector: str = "mead"
+    detectors: Sequence[str] = ("mead",)
     seeds: Sequence[int] = (0,)
     device: str = "auto"
     dial: bool = True
@@ -112,12 +112,13 @@ class Bench:
         for name in self.plan.data:
             dataset = read_dataset(name)
             for seed in self.plan.seeds:
-                self._dataset(dataset, seed)
-        return read_cells(self.out)
+                for detector in self.plan.detectors:
+                    self._dataset(dataset, seed, detector)
+        return read_cells(self.out, self.plan)
 
-    def _dataset(self, dataset: Dataset, seed: int) -> None:
-        """Every cell of one dataset and seed; the model is fitted only where one of them is missing."""
-        label = f"{dataset.name.replace(':', '-')}-seed{seed}"
+    def _dataset(self, dataset: Dataset, seed: int, detector: str) -> None:
+        """Every cell of one dataset, seed and detector; the model is fitted only where one of them is missing."""
+        label = f"{dataset.name.replace(':', '-')}-seed{seed}-{self.plan.profile}-{detector}"
         wanted = list(self._wanted(dataset, seed))
         missing = [cell for cell in wanted if not self._path(label, cell).exists()]
         if not missing:
@@ -127,10 +128,10 @@ class Bench:
         self.notify(f"{label}: model and {len(missing)} of {len(wanted)} cells to do")
         trial, model = fitted_model(
             dataset,
-            self.out / "models" / f"{label}-{plan.profile}-{plan.detector}",
+            self.out / "models" / label,
             anomalies=plan.anomalies,
             profile=plan.profile,
-            detector=plan.detector,
+            detector=detector,
             seed=seed,
             device=device,
             progress=self.progress,
@@ -144,7 +145,7 @@ class Bench:
             "train": len(trial.data.train) + len(trial.data.held_out),
             "seed": seed,
             "profile": plan.profile,
-            "detector": plan.detector,
+            "detector": detector,
             "k": plan.k,
             "device": device.type,
         }
@@ -162,8 +163,7 @@ class Bench:
         yield "case"
 
     def _path(self, label: str, cell: str) -> Path:
-        plan = self.plan
-        return self.out / "cells" / f"{label}-{plan.profile}-{plan.detector}-{cell}-{plan.anomalies}x{plan.k}.json"
+        return self.out / "cells" / f"{label}-{cell}-{self.plan.anomalies}x{self.plan.k}.json"
 
     def _cell(self, contest: Contest, dataset: Dataset, cell: str) -> dict[str, Any]:
         settings = Settings(k=self.plan.k)
@@ -239,12 +239,20 @@ def _line(result: dict[str, Any]) -> str:
     )
 
 
-def read_cells(out: Path) -> list[dict[str, Any]]:
-    """All results in a folder, in the order of their names."""
+def read_cells(out: Path, plan: BenchPlan) -> list[dict[str, Any]]:
+    """The results in a folder that a plan is about, in the order of their names.
+
+    Those of other datasets and seeds belong to it too, so that a comparison can grow run by run; those with another
+    profile, detector or size do not. With several detectors, the data's name says which.
+    """
     cells = []
-    for path in sorted((out / "cells").glob("*.json")):
-        try:
-            cells.append(json.loads(path.read_text(encoding="utf-8")))
-        except ValueError as error:
-            raise CaratError(f"{path}: is damaged; remove it and run again") from error
+    for detector in plan.detectors:
+        for path in sorted((out / "cells").glob(f"*-{plan.profile}-{detector}-*-{plan.anomalies}x{plan.k}.json")):
+            try:
+                cell = json.loads(path.read_text(encoding="utf-8"))
+            except ValueError as error:
+                raise CaratError(f"{path}: is damaged; remove it and run again") from error
+            if len(plan.detectors) > 1:
+                cell["data"] = f"{cell['data']} ({detector})"
+            cells.append(cell)
     return cells
