@@ -32,7 +32,12 @@ def main(out: Path = Path("example-invoices")) -> None:
     """From the file to repairs that leave the supplier alone."""
     out.mkdir(exist_ok=True)
     write_invoices(out / "invoices.csv")
-    model = carat.fit(str(out / "invoices.csv"), id="invoice", profile="instant")
+    model = carat.fit(
+        str(out / "invoices.csv"),
+        id="invoice",
+        domains=["Supplier", "Account", "CostCentre", "Approver"],  # a column of numbers takes part only if it is named
+        profile="instant",
+    )
     result = model.recourse(str(out / "invoices.csv"), top=3, k=5, constraints={"immutable": ["Supplier"]})
     for record in result.records:
         print(result.explain(record["record"], show=1))

@@ -99,7 +99,7 @@ def fit(
     source = open_source(data)
     found = scan(source, **given, min_count=min_count)
     if line := found.left_out_line():
-        (notify or _logger.info)(line)
+        (notify or _logger.warning)(line)
     table = Table.read(source, found.schema, found.vocabulary, found.rows)
     if linking is not None and found.schema.metapaths and not linking.metapaths:
         linking.metapaths = found.schema.metapaths
