@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+from queue import Empty
 from typing import Any
 
 import pyarrow as pa
@@ -38,13 +39,13 @@ def dice_outcome(contest: Contest, generator: str, settings: Settings) -> dict[s
     while time.perf_counter() - began < TIME_LIMIT and len(found) < len(anomalies):
         try:
             kind, value = queue.get(timeout=max(TIME_LIMIT - (time.perf_counter() - began), 0.1))
-        except Exception:
+        except Empty:
             error = f"time-out: {len(found)} of {len(anomalies)} anomalies in {TIME_LIMIT:.0f} s"
             break
         if kind == "error":
             error = value
             break
-        found.append(value)
+        found.append(torch.from_numpy(value))
     seconds = time.perf_counter() - began
     worker.terminate()
     worker.join()
@@ -60,7 +61,8 @@ def _work(queue: Any, contest: Contest, generator: str, anomalies: Tensor, k: in
     torch.set_num_threads(1)
     try:
         for found in _dice(contest, generator, anomalies, k):
-            queue.put(("found", found))
+            # As an array: a tensor would be shared memory of a process that may be gone when it is read.
+            queue.put(("found", found.numpy()))
     except Exception as error:
         queue.put(("error", f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
 
