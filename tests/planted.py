@@ -28,3 +28,26 @@ def record(*, Port: int, Good: int, Carrier: int, Buyer: int) -> dict[str, str]:
     """A record by the groups of its entities."""
     groups = {"Port": Port, "Good": Good, "Carrier": Carrier, "Buyer": Buyer}
     return {name: f"{name}-{group}a" for name, group in groups.items()}
+
+
+def corrupted() -> tuple[list[dict[str, str]], list[str]]:
+    """Every group with every domain's entity taken from another group, and which domain that is."""
+    records, where = [], []
+    for group in range(GROUPS):
+        for domain in DOMAINS:
+            good = record(Port=group, Good=group, Carrier=group, Buyer=group)
+            records.append({**good, domain: f"{domain}-{(group + 2) % GROUPS}a"})
+            where.append(domain)
+    return records, where
+
+
+def group_agreement(frame: pa.Table) -> np.ndarray:
+    """A detector of the user's own: how many entities of a record bear the group of most."""
+    columns = [
+        [None if text is None else text.split("-")[1][0] for text in frame[name].to_pylist()] for name in DOMAINS
+    ]
+    best = []
+    for groups in zip(*columns, strict=True):
+        present = [group for group in groups if group is not None]
+        best.append(max((present.count(group) / len(present) for group in present), default=1.0))
+    return np.array(best)

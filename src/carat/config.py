@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from carat.data.toml import read_toml
 from carat.errors import InputError, nearest
 
 
@@ -35,14 +35,7 @@ class Config(BaseModel):
 
 def read_config(path: Path) -> Config:
     """Read and check a configuration file; every complaint is one line that names the key."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: can't be read as UTF-8 text") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
+    data = read_toml(path)
     try:
         return Config.model_validate(data)
     except ValidationError as error:

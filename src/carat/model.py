@@ -12,6 +12,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from carat.baselines import BASELINES
 from carat.data.pairs import Pairs
 from carat.data.readers import Source, frame_like
 from carat.data.schema import Schema
@@ -20,11 +21,11 @@ from carat.data.table import Table
 from carat.data.vocabulary import Vocabulary
 from carat.datasets import Dataset
 from carat.detectors import FittedDetector, OutsideDetector, Threshold
-from carat.errors import InputError
+from carat.errors import InputError, nearest
 from carat.explain import FittedExplainer, flagged
 from carat.graph import KnowledgeGraph
 from carat.names import named_data
-from carat.recourse import Constraints, Method, Parts, RecourseResult, Settings, make_method
+from carat.recourse import METHODS, Constraints, Method, Parts, RecourseResult, Settings, make_method
 from carat.recourse.engine import Outcome
 from carat.recourse.evidence import Evidence
 from carat.recourse.result import Part, Scale, domains_where, run
@@ -97,7 +98,8 @@ class Model:
         Args:
             data: a frame, a path, or the name of a dataset.
             k: counterfactuals a record, at most.
-            method: `carat-plus`, `carat` or `instant`; None takes the best that the model can do.
+            method: `carat-plus`, `carat` or `instant`, or a baseline: `replace-m`, `replace-2`, `xformer-r`, `rceaa`;
+                None takes the best that the model can do.
             top: only the so many most anomalous records, the strangest first.
             all: every record, also those that are normal already.
             constraints: what may change: an object, a dictionary, or a TOML file.
@@ -137,18 +139,23 @@ class Model:
     def method(self, name: str | None = None, *, prefer: float = 0.5) -> Method:
         """A method by name, put together from this model's parts; None takes the best there is for it."""
         counts_only = self.explainer is not None and self.explainer.name == "counts"
-        return make_method(
-            name or ("instant" if counts_only else "carat-plus"),
-            Parts(
-                vocabulary=self.vocabulary,
-                pairs=self.pairs.to(self.device),
-                detector=self.detector,
-                explainer=self.explainer,
-                graph=self.graph,
-                reference=self.reference,
-                prefer=prefer,
-            ),
+        chosen = name or ("instant" if counts_only else "carat-plus")
+        parts = Parts(
+            vocabulary=self.vocabulary,
+            pairs=self.pairs.to(self.device),
+            detector=self.detector,
+            explainer=self.explainer,
+            graph=self.graph,
+            reference=self.reference,
+            prefer=prefer,
         )
+        if chosen == "fimap":
+            raise InputError("fimap trains on records, which a model does not keep; it runs in carat bench only")
+        if chosen in BASELINES:
+            return BASELINES[chosen](parts, 0)
+        if chosen not in METHODS:
+            raise InputError(f"unknown method '{chosen}'; {nearest(chosen, [*METHODS, *BASELINES])}")
+        return make_method(chosen, parts)
 
     def wanted(
         self,

@@ -148,6 +148,8 @@ def test_an_empty_table_has_the_columns(folder: Path, tmp_path: Path) -> None:
     [
         (["--method", "carat"], "the method 'carat' needs a trained explainer"),
         (["--method", "carrat"], "did you mean 'carat'?"),
+        (["--method", "fimap"], "runs in carat bench only"),
+        (["--method", "rceaa"], "rceaa needs the detector mead or ape"),
         (["--top", "3", "--all"], "--top or --all, not both"),
         (["--constraints", "nowhere.toml"], "nowhere.toml: no such file"),
         (["--k", "0"], "--k"),

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 import torch
@@ -20,21 +19,9 @@ import carat
 from carat.data import MISSING, UNSEEN
 from carat.detectors import DETECTORS, FittedDetector
 from carat.protocols import Detector
-from tests.planted import DOMAINS, record
+from tests.planted import DOMAINS, group_agreement, record
 
 Maker = Callable[[], Any]
-
-
-def group_agreement(frame: pa.Table) -> np.ndarray:
-    """A detector of the user's own: how many entities of a record bear the group of most."""
-    columns = [
-        [None if text is None else text.split("-")[1][0] for text in frame[name].to_pylist()] for name in DOMAINS
-    ]
-    best = []
-    for groups in zip(*columns, strict=True):
-        present = [group for group in groups if group is not None]
-        best.append(max((present.count(group) / len(present) for group in present), default=1.0))
-    return np.array(best)
 
 
 OUTSIDE: dict[str, Maker] = {

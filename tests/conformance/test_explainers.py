@@ -13,7 +13,7 @@ from carat.data import MISSING, UNSEEN
 from carat.explain import EXPLAINERS, FittedExplainer, flagged, targets
 from carat.protocols import Explainer
 from tests.explain.small import small
-from tests.planted import DOMAINS, GROUPS, record
+from tests.planted import DOMAINS, GROUPS, corrupted, record
 
 
 def make(name: str) -> FittedExplainer:
@@ -31,17 +31,6 @@ def explainer_of(model: carat.Model) -> FittedExplainer:
 
 
 NORMAL = [record(Port=g, Good=g, Carrier=g, Buyer=g) for g in range(GROUPS)]
-
-
-def corrupted() -> tuple[list[dict[str, str]], list[str]]:
-    """Every group with every domain's entity taken from another group, and which domain that is."""
-    records, where = [], []
-    for group in range(GROUPS):
-        for domain in DOMAINS:
-            good = record(Port=group, Good=group, Carrier=group, Buyer=group)
-            records.append({**good, domain: f"{domain}-{(group + 2) % GROUPS}a"})
-            where.append(domain)
-    return records, where
 
 
 def test_is_an_explainer(model: carat.Model) -> None:

@@ -14,8 +14,8 @@ from carat.detectors import Threshold
 from carat.graph import KnowledgeGraph
 from carat.recourse import METHODS, Settings
 from tests.explain.small import small
-from tests.planted import DOMAINS, GROUPS, record
-from tests.recourse.fitted import DETECTORS, OUTSIDE, corrupted, for_method, frame, twice_corrupted
+from tests.planted import DOMAINS, GROUPS, corrupted, record
+from tests.recourse.fitted import DETECTORS, OUTSIDE, for_method, frame, twice_corrupted
 
 GOOD = record(Port=1, Good=1, Carrier=1, Buyer=1)
 Case = tuple[str, str, carat.Model]

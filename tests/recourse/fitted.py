@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from sklearn.ensemble import IsolationForest
 
@@ -17,20 +16,7 @@ from carat.detectors import OutsideDetector, outside_detector
 from carat.explain import ContextDetector
 from carat.graph import KnowledgeGraph
 from tests.explain.small import small
-from tests.planted import DOMAINS, GROUPS, planted_table, record
-
-
-def group_agreement(frame: pa.Table) -> np.ndarray:
-    """A detector of the user's own: the share of a record's entities that bear the group of most."""
-    columns = [
-        [None if text is None else text.split("-")[1][0] for text in frame[name].to_pylist()] for name in DOMAINS
-    ]
-    best = []
-    for groups in zip(*columns, strict=True):
-        present = [group for group in groups if group is not None]
-        best.append(max((present.count(group) / len(present) for group in present), default=1.0))
-    return np.array(best)
-
+from tests.planted import DOMAINS, GROUPS, group_agreement, planted_table, record
 
 OUTSIDE: dict[str, Callable[[], Any]] = {
     "callable": lambda: group_agreement,
@@ -87,17 +73,6 @@ def training_data() -> TrainingData:
     model = base()
     ids = Table.read(open_source(planted_table()), model.schema, model.vocabulary).ids
     return TrainingData.split(ids, model.vocabulary)
-
-
-def corrupted() -> tuple[list[dict[str, str]], list[str]]:
-    """Every group with every domain's entity taken from another group, and which domain that is."""
-    records, where = [], []
-    for group in range(GROUPS):
-        for domain in DOMAINS:
-            good = record(Port=group, Good=group, Carrier=group, Buyer=group)
-            records.append({**good, domain: f"{domain}-{(group + 2) % GROUPS}a"})
-            where.append(domain)
-    return records, where
 
 
 def twice_corrupted() -> list[dict[str, str]]:

@@ -14,8 +14,8 @@ import carat
 from carat.data import FIRST
 from carat.errors import InputError
 from carat.recourse import Constraints, Costs, Settings
-from tests.planted import DOMAINS, GROUPS, record
-from tests.recourse.fitted import base, corrupted, frame, instant_of, model_of, training_data, twice_corrupted
+from tests.planted import DOMAINS, GROUPS, corrupted, record
+from tests.recourse.fitted import base, frame, instant_of, model_of, training_data, twice_corrupted
 
 GOOD = record(Port=1, Good=1, Carrier=1, Buyer=1)
 RECORDS: list[dict[str, Any]] = [

@@ -8,8 +8,8 @@ import torch
 from carat.data import FIRST, MISSING, UNSEEN
 from carat.recourse.evidence import Evidence
 from carat.recourse.explanation import Change, EntityView, Explanation, Witness
-from tests.planted import DOMAINS, record
-from tests.recourse.fitted import base, corrupted, frame, model_of, training_data
+from tests.planted import DOMAINS, corrupted, record
+from tests.recourse.fitted import base, frame, model_of, training_data
 
 GOOD = record(Port=1, Good=1, Carrier=1, Buyer=1)
 

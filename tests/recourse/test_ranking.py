@@ -15,7 +15,8 @@ from carat.errors import InputError
 from carat.protocols import Found, Terms
 from carat.recourse import Constraints, Costs, Settings
 from carat.recourse.ranking import GAP, IMPROVES, READING, BlendRanking, DetectorRanking, Validity
-from tests.recourse.fitted import corrupted, instant_of, model_of, twice_corrupted
+from tests.planted import corrupted
+from tests.recourse.fitted import instant_of, model_of, twice_corrupted
 
 REFERENCE = torch.linspace(-3, 5, 401)
 

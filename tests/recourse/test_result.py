@@ -16,8 +16,8 @@ import carat
 from carat.errors import InputError
 from carat.recourse import Explanation
 from carat.recourse import result as module
-from tests.planted import DOMAINS, planted_table, record
-from tests.recourse.fitted import corrupted, frame, instant_of, model_of, twice_corrupted
+from tests.planted import DOMAINS, corrupted, planted_table, record
+from tests.recourse.fitted import frame, instant_of, model_of, twice_corrupted
 
 COLUMNS = ["record", "rank", "score", "percentile", "valid", "changed", *DOMAINS]
 TYPES = [pa.int64(), pa.int64(), pa.float64(), pa.float64(), pa.bool_(), pa.list_(pa.string()), *[pa.string()] * 4]

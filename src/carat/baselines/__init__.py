@@ -2,7 +2,8 @@
 
 from carat.baselines.fimap import Fimap
 from carat.baselines.rceaa import Rceaa
+from carat.baselines.registry import BASELINES
 from carat.baselines.replace import Replace
 from carat.baselines.xformer_r import XformerR
 
-__all__ = ["Replace", "XformerR", "Fimap", "Rceaa"]
+__all__ = ["BASELINES", "Replace", "XformerR", "Fimap", "Rceaa"]

@@ -53,6 +53,7 @@ def assemble(
     *,
     exhausted: Tensor | None = None,
     note: str | None = None,
+    ranked: bool = True,
 ) -> Outcome:
     """Score what was found, best first; no explainer had a say, so the likelihoods are NaN.
 
@@ -65,10 +66,15 @@ def assemble(
         limits: the costs are theirs.
         exhausted: whether every combination was looked at, bool [n]; None is nowhere.
         note: a reason to give with every record.
+        ranked: order by score; else what counts comes first, in the order it was found.
     """
     score = torch.full(mask.shape, -torch.inf, device=ids.device)
     score[mask] = detector.score(found[mask]).to(ids.device, score.dtype)
-    score, order = top(score, mask.shape[1])
+    if ranked:
+        score, order = top(score, mask.shape[1])
+    else:
+        order = mask.int().argsort(dim=1, descending=True, stable=True)
+        score = score.gather(1, order)
     found = found.gather(1, order[..., None].expand(-1, -1, ids.shape[1]))
     cost = None
     if limits.cost is not None:

@@ -29,8 +29,7 @@ CELLS = 4_000_000
 """Upper limit on the logits of all draws held at once."""
 
 ODDS = 9
-"""Of keeping an entity, before training. Where many entities change at once, no single change makes a record normal,
-and all that can be learned is one and the same record for every anomaly."""
+"""Of keeping an entity, before training: few entities change at first, so that the effect of one can be learned."""
 
 
 class _Embedded(TrainableNetwork):

@@ -12,6 +12,10 @@ import typer
 from carat.cli.app import app, say
 from carat.cli.options import Device, Quiet
 from carat.errors import InputError, MissingExtraError
+from carat.experiments.bench import Bench, BenchPlan
+from carat.experiments.contest import ALL_METHODS
+from carat.experiments.figures import figures
+from carat.experiments.tables import digest, tables
 from carat.training import terminal_progress
 
 
@@ -44,11 +48,6 @@ def bench(
 
     Example: [bold]carat bench --data flights --methods all --anomalies 100 --out results[/bold]
     """
-    from carat.experiments.bench import Bench, BenchPlan  # noqa: PLC0415 - only this command needs it
-    from carat.experiments.contest import ALL_METHODS  # noqa: PLC0415
-    from carat.experiments.figures import figures  # noqa: PLC0415
-    from carat.experiments.tables import digest, tables  # noqa: PLC0415
-
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: is a file; name a folder")
     try:

@@ -36,7 +36,9 @@ def recourse(
     method: Annotated[
         str | None,
         typer.Option(
-            metavar="carat-plus|carat|instant", help="Default: the best the model can do.", show_default=False
+            metavar="carat-plus|carat|instant|…",
+            help="Default: the best the model can do. Baselines: replace-m, replace-2, xformer-r, rceaa.",
+            show_default=False,
         ),
     ] = None,
     top: Annotated[

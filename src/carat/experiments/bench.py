@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
@@ -84,8 +85,6 @@ def read_dataset(name: str) -> Dataset:
     if path.suffix == ".parquet":
         table = pq.read_table(path)
     else:
-        import pyarrow as pa  # noqa: PLC0415 - only here
-
         table = pa.Table.from_batches(list(source.batches(source.names)))
     return Dataset(name=path.stem, table=table, schema=scan(source).schema, synthetic=False, about=path.name)
 

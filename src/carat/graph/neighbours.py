@@ -11,7 +11,7 @@ from carat.data.vocabulary import FIRST, MISSING
 from carat.graph.distmult import KnowledgeGraph
 
 APPROXIMATE_ABOVE = 200_000
-"""Entities of a domain; up to here the exact product is as quick, and it is exact."""
+"""Entities of a domain; up to here the search is exact."""
 CELLS = 16_000_000
 """Upper limit on the scores held at once."""
 

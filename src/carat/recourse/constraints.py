@@ -6,7 +6,6 @@ A constraint speaks of what is proposed. What is in the record already may stay,
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -18,6 +17,7 @@ import torch
 from torch import Tensor
 
 from carat.data.pairs import Pairs
+from carat.data.toml import read_toml
 from carat.data.vocabulary import FIRST, Vocabulary
 from carat.errors import InputError, nearest
 
@@ -80,14 +80,7 @@ class Constraints:
     def read(cls, path: str | Path) -> Constraints:
         """From a TOML file; every complaint is one line that names the key."""
         path = Path(path)
-        try:
-            data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-        except FileNotFoundError as error:
-            raise InputError(f"{path}: no such file") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: can't be read as UTF-8 text") from error
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{path}: not TOML: {error}") from error
+        data = read_toml(path)
         try:
             return cls.from_dict(data)
         except InputError as error:

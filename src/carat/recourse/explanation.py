@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +149,10 @@ def explain_record(part: Part, row: int, scale: Scale, evidence: Evidence, *, sh
     views = []
     for number, name in enumerate(names):
         missing = ids[number] == 0
-        view = EntityView(name, texts[name], None if missing else likelihood[number], max(together[number][number], 0))
+        # A baseline that asks no explainer has none either.
+        told = not missing and not math.isnan(likelihood[number])
+        seen = max(together[number][number], 0)
+        view = EntityView(name, texts[name], likelihood[number] if told else None, seen)
         if view.flagged:
             witnesses = _against(number, ids, likelihood, together, names, texts, evidence)
             view = EntityView(name, view.entity, view.likelihood, view.seen, witnesses)
