@@ -14,8 +14,14 @@ class Bomb:
         self.at = at
         self.steps = 0
 
-    def stage(self, name: str, total: int) -> Bomb:
+    def stage(self, name: str, total: int | None) -> Bomb:
         return self
+
+    def more(self, steps: int) -> None:
+        pass
+
+    def finish(self) -> None:
+        pass
 
     def advance(self, steps: int = 1, note: str = "") -> None:
         self.steps += steps

@@ -21,7 +21,7 @@ from carat.graph import KnowledgeGraph
 from carat.model import Model
 from carat.names import named_data, named_detector
 from carat.profiles import Profile, profile_named
-from carat.training import Progress, Run, Silent, pick_device
+from carat.training import Progress, Run, Silent, Watched, pick_device
 from carat.training.fitted import Fitted
 
 Notify = Callable[[str], None]
@@ -96,7 +96,7 @@ def fit(
     if isinstance(data, Dataset):
         given = _with_defaults(given, data.schema)
         data = data.table
-    source = open_source(data)
+    source = Watched(open_source(data), run.progress, "reading entities", "reading records")
     found = scan(source, **given, min_count=min_count)
     if line := found.left_out_line():
         (notify or _logger.warning)(line)
@@ -105,7 +105,9 @@ def fit(
         linking.metapaths = found.schema.metapaths
     if run.checkpoints is not None:
         _claim(run.checkpoints, table, found.schema, [part for part in (chosen, explaining, linking) if part], seed)
-    parts = TrainingData.split(table.ids, found.vocabulary, seed=seed)
+    counting = run.progress.stage("counting pairs", len(found.vocabulary) * (len(found.vocabulary) - 1) // 2)
+    parts = TrainingData.split(table.ids, found.vocabulary, seed=seed, advance=counting.advance)
+    pairs = parts.pairs
     if isinstance(chosen, OutsideDetector):
         chosen.attach(found.vocabulary, data)
     # The detector first: it is quick, and what is wrong with one from outside should not wait for the explainer. The
@@ -121,7 +123,7 @@ def fit(
     return Model(
         schema=found.schema,
         vocabulary=found.vocabulary,
-        pairs=parts.pairs,
+        pairs=pairs,
         detector=chosen,
         explainer=explaining,
         reference=reference,

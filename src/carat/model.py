@@ -26,7 +26,6 @@ from carat.explain import FittedExplainer, flagged
 from carat.graph import KnowledgeGraph
 from carat.names import named_data
 from carat.recourse import METHODS, Constraints, Method, Parts, RecourseResult, Settings, make_method
-from carat.recourse.engine import Outcome
 from carat.recourse.evidence import Evidence
 from carat.recourse.result import Part, Scale, domains_where, run
 from carat.store import Contents, write_folder
@@ -37,7 +36,7 @@ SCORE_COLUMNS = ("record", "score", "percentile", "anomalous")
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted detector and explainer with everything needed to use them on a new table.
+    """A fitted detector and explainer with everything needed to use them on a new table; `fit` and `load` make it.
 
     Args:
         schema: the domains and other roles of the columns.
@@ -64,16 +63,24 @@ class Model:
     def score(self, data: Any) -> Any:
         """Score every record of a frame or file.
 
-        Returns a frame of the same library with the columns `record`, `score`, `percentile` (share of the
-        reference at or below, in percent: 0 = strangest) and `anomalous`.
+        Args:
+            data: a frame (pandas, polars, pyarrow), a path, or the name of a dataset.
+
+        Returns:
+            A frame of the same library with the columns `record`, `score`, `percentile` (share of the reference at
+            or below, in percent: 0 = strangest) and `anomalous`.
         """
         return self._over(data, self.score_table)
 
     def explain(self, data: Any) -> Any:
         """How likely every entity of every record of a frame or file is in its context.
 
-        Returns a frame of the same library with the column `record`, one column a domain with the likelihood of its
-        entity (null where missing), and `flagged`, the list of domains whose entity is less likely than 0.5.
+        Args:
+            data: a frame, a path, or the name of a dataset.
+
+        Returns:
+            A frame of the same library with the column `record`, one column a domain with the likelihood of its entity
+            (null where missing), and `flagged`, the list of domains whose entity is less likely than 0.5.
         """
         return self._over(data, self.explain_table)
 
@@ -195,19 +202,8 @@ class Model:
 
     def empty_part(self, settings: Settings) -> Part:
         """A part of a result without records, for its columns."""
-        table = self.empty()
-        none = torch.empty(0, 0)
-        cost = none if settings.constraints.cost is not None else None
-        outcome = Outcome(
-            torch.empty((0, 0, len(self.vocabulary)), dtype=torch.int64),
-            torch.empty((0, 0), dtype=torch.bool),
-            none,
-            cost,
-            torch.empty(0, dtype=torch.bool),
-            [],
-            torch.empty((0, len(self.vocabulary))),
-        )
-        return Part(table, torch.empty(0), outcome)
+        costs = settings.constraints.cost is not None
+        return Part.unsearched(self.empty(), torch.empty(0), torch.empty((0, len(self.vocabulary))), costs=costs)
 
     def _over(self, data: Any, make: Callable[[Table], pa.Table]) -> Any:
         data = self._opened(data)

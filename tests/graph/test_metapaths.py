@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -85,9 +86,9 @@ def test_deterministic_also_where_it_samples(monkeypatch: pytest.MonkeyPatch) ->
     assert paths_of(paired(), seed=3) == paths_of(paired(), seed=3)
     sizes: list[int] = []
 
-    def watched(ids: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    def watched(ids: torch.Tensor, *others: Any) -> torch.Tensor:
         sizes.append(len(ids))
-        return association(ids, generator)
+        return association(ids, *others)
 
     monkeypatch.setattr(metapaths, "association", watched)
     paths_of(paired())

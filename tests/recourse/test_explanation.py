@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from carat.data import FIRST, MISSING, UNSEEN
 from carat.recourse.evidence import Evidence
 from carat.recourse.explanation import Change, EntityView, Explanation, Witness
+from carat.recourse.rarity import Pair
 from tests.planted import DOMAINS, corrupted, record
 from tests.recourse.fitted import base, frame, model_of, training_data
 
@@ -145,7 +148,31 @@ def test_words_without_company() -> None:
 
 def test_several_changes_on_one_line() -> None:
     change = Change(1, 2.0, 99.0, True, {"A": ("a", "b"), "C": (None, "d")}, {"A": 1, "C": 2}, None)
-    told = Explanation("x", 0.0, 0.5, True, (), (change,), "something")
+    told = Explanation("x", 0.0, 0.5, False, (), (change,), "something")
     assert str(told) == (
-        "Record x: anomalous, percentile 0.50\n  1. A a → b, C None → d (percentile 99.0)\n  Note: something."
+        "Record x: normal, percentile 0.50\n  1. A a → b, C None → d (percentile 99.0)\n  Note: something."
     )
+
+
+def test_a_witness_that_training_never_met_comes_last() -> None:
+    """Of what is new itself nobody can say what it usually goes with."""
+    old = {**corrupted()[0][0], "Good": "Novelty"}  # Port of group 2 in group 0
+    port = model_of("ape").recourse(frame([old]), k=2, all=True).explain(0).entities[0]
+    assert port.flagged
+    assert port.against[-1].domain == "Good"
+    assert "Novelty" not in port.in_words()
+
+
+def test_where_no_entity_is_to_blame() -> None:
+    views = (EntityView("A", "a", 0.8, 40), EntityView("B", "b", 0.6, 50), EntityView("C", None, None, 0))
+    least = "No entity is less likely than not; the least likely is B b, with likelihood 0.60."
+    pair = "Its rarest pair is A a and B b: seen only once together, where chance alone would make it about 20."
+    told = Explanation("x", 0.0, 0.5, True, views, (), None, (Pair(0, 1, 1, 20.2),))
+    assert told.in_words() == [least, pair]
+    assert f"  {pair}" in str(told)
+    assert replace(told, pairs=()).in_words() == [least, "No pair of its entities is rare."]
+    new = (*views[:2], EntityView("C", "c", 0.9, 0))
+    assert replace(told, pairs=(), entities=new).in_words() == [least, "C c was never seen in training."]
+    unasked = tuple(replace(view, likelihood=None) for view in views)
+    assert replace(told, entities=unasked).in_words() == [pair], "a method without an explainer"
+    assert replace(told, entities=views[2:], pairs=()).in_words() == ["The record has no entities."]

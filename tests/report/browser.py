@@ -70,9 +70,11 @@ class Tab:
         elif kind == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
 
-    def open(self, page: Path) -> None:
+    def open(self, page: Path, fragment: str = "") -> None:
         """Load a file and wait for it."""
-        self.call("Page.navigate", url=page.as_uri())
+        if fragment:  # The page may be there already, and would not be loaded again for a fragment.
+            self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url=page.as_uri() + fragment)
         self.wait("document.readyState === 'complete' && location.protocol === 'file:'")
 
     def run(self, script: str) -> Any:
@@ -93,7 +95,7 @@ class Tab:
     def press(self, key: str) -> None:
         """A key as a person presses it."""
         shown = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
-        codes = {"Enter": 13, "ArrowDown": 40, "ArrowUp": 38, "Escape": 27, " ": 32}
+        codes = {"Enter": 13, "ArrowDown": 40, "ArrowUp": 38, "Escape": 27, "Tab": 9, " ": 32}
         code = codes.get(key, ord(key[0].upper()))
         kind = "keyDown" if shown else "rawKeyDown"
         self.call("Input.dispatchKeyEvent", type=kind, key=key, text=shown, windowsVirtualKeyCode=code)

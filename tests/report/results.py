@@ -77,6 +77,25 @@ def hostile() -> RecourseResult:
     return fitted.recourse(pa.table(asked | {"bill": ["</script>", "=1+1", "a", "b", "c", "d"]}), all=True)
 
 
+def loose() -> pa.Table:
+    """Two domains that seldom meet in one pair, and two that are tied to nothing."""
+    rng = np.random.default_rng(0)
+    rows = 3_000
+    columns = {name: rng.integers(0, 3, rows) for name in ("Port", "Good", "Carrier", "Buyer")}
+    # Most of what would be Port 1 with Good 1 goes elsewhere.
+    moved = (columns["Port"] == 1) & (columns["Good"] == 1) & (rng.random(rows) < 0.7)
+    columns["Good"] = np.where(moved, 2, columns["Good"])
+    return pa.table({name: [f"{name[0]}{value}" for value in values] for name, values in columns.items()})
+
+
+@cache
+def blameless() -> RecourseResult:
+    """Records in which no entity is less likely than not."""
+    fitted = carat.fit(loose(), profile="instant", threshold=0.5)
+    asked = {"Port": ["P1", "P0"], "Good": ["G1", "G0"], "Carrier": ["C0", "C0"], "Buyer": ["B0", None]}
+    return fitted.recourse(pa.table(asked), all=True)
+
+
 @cache
 def long() -> RecourseResult:
     """200 records × 50 counterfactuals of eight domains with long texts."""

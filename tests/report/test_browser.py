@@ -2,62 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from carat.report import write_report
 from carat.report.palette import DARK, LIGHT
 from tests.planted import DOMAINS
 from tests.report import results
-from tests.report.browser import Tab, browser
+from tests.report.acting import NAMES, choose, click, exported
+from tests.report.browser import Tab
 from tests.report.results import CLOSING, EVIL
 
 pytestmark = pytest.mark.slow
-NAMES = "[...document.querySelectorAll('#list .name')].map(name => name.firstChild.data)"
-FOCUSED = "document.activeElement.querySelector('.name')?.firstChild.data"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("browser")
-
-
-@pytest.fixture(scope="module")
-def tab(folder: Path) -> Iterator[Tab]:
-    """One browser for all tests."""
-    with browser(folder) as opened:
-        write_report(results.costly(), folder / "costly.html")
-        write_report(results.hostile(), folder / "hostile.html")
-        write_report(results.barren(), folder / "barren.html")
-        write_report(results.long(), folder / "long.html")
-        yield opened
-
-
-@pytest.fixture
-def page(tab: Tab, folder: Path) -> Iterator[Tab]:
-    """The page with costs, fresh; at the end nothing must have gone wrong."""
-    tab.screen(1280)
-    tab.open(folder / "costly.html")
-    yield tab
-    assert tab.errors == []
-
-
-def choose(page: Tab, field: str, value: str) -> None:
-    """Fill a field as a person would."""
-    found = f"document.getElementById('{field}')"
-    page.run(f"{found}.value = '{value}'")
-    for event in ("input", "change"):
-        page.run(f"{found}.dispatchEvent(new Event('{event}', {{bubbles: true}}))")
-
-
-def click(page: Tab, button: str) -> None:
-    page.run(f"document.getElementById('{button}').click()")
+FOCUSED = "document.activeElement.matches('.toggle') && document.activeElement.textContent"
 
 
 def records() -> list[dict[str, Any]]:
@@ -111,14 +69,16 @@ def test_opens_and_closes(page: Tab) -> None:
     for view in explained.entities:
         if view.flagged:
             assert view.in_words() in detail
-    assert page.run("document.querySelectorAll('.cell').length") == 4
-    assert page.run("document.querySelectorAll('.cell.flagged').length") == sum(v.flagged for v in explained.entities)
-    assert page.run("document.querySelectorAll('.changes tbody tr').length") == len(explained.counterfactuals)
-    assert page.run("[...document.querySelectorAll('.changes th')].at(-1).textContent") == "cost"
+    assert page.run("document.querySelectorAll('.open .cell').length") == 4
+    flagged = [view for view in explained.entities if view.flagged]
+    assert page.run("document.querySelectorAll('.open .cell.flagged').length") == len(flagged)
+    assert page.run("document.querySelectorAll('.open .changes tbody tr').length") == len(explained.counterfactuals)
+    assert page.run("[...document.querySelectorAll('.open .changes th')].at(-1).textContent") == "cost"
     page.run("document.querySelector('.row').click()")
-    assert page.run("getComputedStyle(document.querySelector('.detail')).display") == "none"
+    assert page.run("document.querySelector('.detail').checkVisibility({contentVisibilityAuto: true})") is False
+    assert page.run("document.querySelector('.fold').getBoundingClientRect().height") == 0
     click(page, "all")
-    assert page.run("document.querySelectorAll('.detail:not([hidden])').length") == 24
+    assert page.run("document.querySelectorAll('.fold:not([hidden]) > .detail').length") == 24
     assert page.run("document.getElementById('all').textContent") == "Close all"
     assert "missing" in page.run("document.getElementById('list').innerText")
 
@@ -135,6 +95,8 @@ def test_keyboard(page: Tab) -> None:
     assert page.run(FOCUSED) == names[0]
     page.press("Enter")
     assert page.run("document.activeElement.getAttribute('aria-expanded')") == "true"
+    page.press("Escape")
+    assert page.run("document.activeElement.getAttribute('aria-expanded')") == "false"
     page.press("j")
     assert page.run(FOCUSED) == names[1]
     page.press("/")
@@ -145,21 +107,9 @@ def test_keyboard(page: Tab) -> None:
     assert page.run("document.activeElement.id") == ""
 
 
-def exported(page: Tab, folder: Path) -> list[list[str]]:
-    """What lies in the downloaded file."""
-    target = folder / "counterfactuals.csv"
-    target.unlink(missing_ok=True)
-    click(page, "export")
-    end = time.monotonic() + 30
-    while not (target.exists() and target.stat().st_size):
-        assert time.monotonic() < end, "nothing was downloaded"
-        time.sleep(0.05)
-    return list(csv.reader(io.StringIO(target.read_bytes().decode("utf-8-sig"), newline="")))
-
-
 def test_exports_what_was_chosen(page: Tab, folder: Path) -> None:
     page.run("for (const row of [...document.querySelectorAll('.row')].slice(0, 2)) row.click()")
-    page.run("for (const box of [...document.querySelectorAll('.changes input')].slice(0, 3)) box.click()")
+    page.run("for (const box of [...document.querySelectorAll('.open .changes input')].slice(0, 3)) box.click()")
     assert page.run("document.getElementById('chosen').innerText").startswith("3 counterfactuals chosen")
     head, *rows = exported(page, folder)
     table = results.costly().to_arrow()

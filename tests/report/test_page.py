@@ -18,6 +18,7 @@ from carat.errors import MissingExtraError
 from carat.recourse import RecourseResult
 from carat.report import Collector, Overview, write_collected, write_report
 from carat.report import collect as module
+from carat.report.charts import histogram_svg
 from carat.report.palette import DARK, LIGHT, SHAPES, TEXT, contrast
 from tests.planted import planted_table
 from tests.report import results
@@ -73,10 +74,12 @@ def test_structure(tmp_path: Path) -> None:
     assert first["count"] == records[first["name"]]["count"]
     assert len(first["changes"]) == min(first["count"], 20)
     for change, shown in zip(explained.counterfactuals, first["changes"], strict=True):
-        assert {data["domains"][d]: data["texts"][new] for d, new, _ in shown[4]} == {
+        assert {data["domains"][d]: data["texts"][new] for d, new, _, _ in shown[4]} == {
             name: new for name, (_, new) in change.changes.items()
         }
-        assert [support for _, _, support in shown[4]] == list(change.support.values())
+        assert [support for _, _, support, _ in shown[4]] == list(change.support.values())
+        # Seen with everything beside it is the same as seen with the least familiar of it.
+        assert all((support > 0) == (known == 3) for _, _, support, known in shown[4])
         assert shown[3] is None
     assert not data["costs"]
 
@@ -111,10 +114,10 @@ def test_texts_are_never_markup(tmp_path: Path, title: str | None) -> None:
     text = written(results.hostile(), tmp_path, title=title)
     page = Page(text)
     tags = [tag for tag, _ in page.elements]
-    assert tags.count("script") == 2
+    assert tags.count("script") == 3
     assert "img" not in tags
     assert EVIL not in text
-    assert text.lower().count("</script") == 2
+    assert text.lower().count("</script") == 3
     texts = page.data["texts"]
     assert EVIL in texts
     assert CLOSING in texts
@@ -152,12 +155,22 @@ def test_nothing_flagged_and_nothing_there(tmp_path: Path) -> None:
     text = written(results.model().recourse(good, all=True), tmp_path)
     assert Page(text).data["records"] == []
     assert "<strong>0</strong> records in this report" in text
+    assert "There are no records in this report." in text
+    calm = Overview.of(torch.tensor([2.0, 3.0]), 1.0)
+    text = written(results.model().recourse(good, all=True), tmp_path, overview=calm)
+    assert "No record is anomalous, so there is none to show." in text
     normal = planted_table(40)
     data = Page(written(results.model().recourse(normal, all=True), tmp_path)).data
     assert all(row["words"] for row in data["records"])
     none = results.frame([{"Port": None, "Good": None, "Carrier": None, "Buyer": None}])
     data = Page(written(results.model().recourse(none, all=True), tmp_path)).data
     assert data["records"][0]["words"] == ["The record has no entities."]
+
+
+def test_sentences_and_counts_come_in_the_same_order(tmp_path: Path) -> None:
+    for row in Page(written(results.result(), tmp_path)).data["records"]:
+        told = [domain for domain, _ in row["against"]]
+        assert told == sorted(told, key=lambda domain: row["likelihood"][domain])
 
 
 def test_overview(tmp_path: Path) -> None:
@@ -173,6 +186,19 @@ def test_overview(tmp_path: Path) -> None:
     assert re.search(r"<strong>100</strong> anomalous\s+\(10 %\)", text)
     with pytest.raises(ValueError, match="2 counts need 3 edges"):
         Overview(1, 0, (1, 0), (0.0, 1.0), 0.0)
+
+
+def test_histogram_shows_the_few_and_the_many() -> None:
+    """What is anomalous lies left of the threshold, also where it is rare; what lies far out squeezes nothing."""
+    body = torch.linspace(-10, 10, 100_000)
+    overview = Overview.of(torch.cat([body, torch.tensor([-31.0, -40.0, -500.0])]), -30.0)
+    parted = zip(overview.counts, overview.edges[1:], strict=True)
+    assert sum(count for count, end in parted if end <= -30.0) == 3
+    assert overview.edges[0] > -100
+    result = Overview.of_result(torch.tensor([-1000.0, -2000.0]), torch.linspace(-10, 10, 400), -9.0)
+    assert sum(count > 0 for count in result.counts) > 15
+    drawn = histogram_svg(Overview.of(torch.cat([body, torch.tensor([-35.0])]), -30.0), 560, 170)
+    assert "var(--flag)" in drawn
 
 
 @pytest.mark.parametrize("scores", [[], [1.0], [2.0, 2.0], [float("nan"), 1.0], [0.0, 1e30], [-1e9, *[1.0] * 500, 3.0]])
@@ -200,7 +226,7 @@ def test_collector_keeps_the_strangest(tmp_path: Path, monkeypatch: pytest.Monke
     write_collected(some, tmp_path / "some.html")
     text = (tmp_path / "some.html").read_text(encoding="utf-8")
     data, all_data = Page(text).data, Page(written(found, tmp_path)).data
-    assert "The 5 strangest of 24 records are listed." in text
+    assert "The 5 strangest of 24 records are listed;" in text
     names = [row["name"] for row in data["records"]]
     assert [row["score"] for row in data["records"]] == [row["score"] for row in all_data["records"][:5]]
     assert all(row["words"] for row in data["records"])

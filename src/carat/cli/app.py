@@ -1,31 +1,102 @@
-"""The command `carat`: errors become one line, every command is a file of its own."""
+"""The command `carat`: errors become one line, every command is a file of its own.
+
+A command imports what it works with when it is called: torch takes seconds, and `--help`, a Tab or a mistyped option
+should not wait for it.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 import traceback
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
+from carat._version import __version__
 from carat.errors import CaratError
+
+HELP = """
+Which entities of a flagged record do not belong together, and what would have made it normal.
+
+[bold]See it work[/bold], on flights that come with it (three minutes):
+
+    carat demo
+
+[bold]Learn[/bold] what is normal in a table of yours; [cyan]--columns A,B,C[/cyan] chooses its columns:
+
+    carat fit shipments.csv --out model
+
+[bold]Look[/bold] at the strangest records: which entities do not belong, why, and what would have been normal:
+
+    carat recourse model shipments.csv --top 20
+
+[bold]Keep[/bold] it, as a table and as a page that opens in any browser:
+
+    carat recourse model shipments.csv --out repairs.csv --report page.html
+
+[bold]Every morning[/bold], the new records; only the anomalous ones are repaired:
+
+    carat score model today.csv --out scores.csv
+    carat recourse model today.csv --out repairs.csv --report page.html
+
+[bold]In a hurry?[/bold] Counting instead of training takes seconds:
+
+    carat fit shipments.csv --out model --profile instant
+
+Each command explains itself: [cyan]carat fit --help[/cyan].
+After [cyan]carat --install-completion[/cyan], Tab completes.
+"""
 
 app = typer.Typer(
     name="carat",
-    help="Which entities of a flagged record do not belong together, and what would have made it normal.",
-    epilog="Start with: carat demo. Then: carat fit my.csv --out model, carat score model my.csv --out scores.csv",
+    help=HELP,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
+
+START, DAILY, RESEARCH = "Start", "Every day", "Look inside and compare"
+"""Panels of `carat --help`."""
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"carat {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def carat(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """The options that stand before a command."""
+
+
+def plain(text: str) -> str:
+    """Text of the user's table or file names, without the control characters that would command a terminal."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
 
 
 def say(line: str, *, quiet: bool = False) -> None:
     """A line for the person at the terminal; standard output is for data alone."""
     if not quiet:
-        console().print(" ".join(line.split()), markup=False, emoji=False, highlight=False, soft_wrap=True)
+        text = plain(" ".join(line.split()))
+        console().print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def conclude(line: str, facts: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    """How a command ended: a line for people, or its facts as JSON on standard output."""
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False))
+    else:
+        say(line, quiet=quiet)
 
 
 def console() -> Console:
@@ -58,13 +129,20 @@ def run(arguments: list[str] | None = None) -> int:
         if hasattr(error, "format_message"):  # a usage error of the option parser
             message = error.format_message()
             # Without a message the help was asked for by naming no command, and is printed already.
-            return _fail(f"{message} (see carat --help)", 2) if message else 0
+            return _fail(f"{message} (see {_command(error)} --help)", 2) if message else 0
         if os.environ.get("CARAT_DEBUG"):
             traceback.print_exc()
         return _fail(
             f"internal error, {type(error).__name__}: {error} (CARAT_DEBUG=1 shows where; please report it)", 1
         )
     return result if isinstance(result, int) else 0
+
+
+def _command(error: Any) -> str:
+    """The command that a usage error speaks of, as it is typed."""
+    context = getattr(error, "ctx", None)
+    names = [] if context is None else str(context.command_path).split()[1:]
+    return " ".join(["carat", *names])
 
 
 def _fail(message: str, code: int) -> int:

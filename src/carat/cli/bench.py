@@ -9,22 +9,23 @@ from typing import Annotated
 
 import typer
 
-from carat.cli.app import app, say
+from carat.cli.app import RESEARCH, app, conclude, say
 from carat.cli.options import Device, Quiet
+from carat.cli.options import tables as table_names
 from carat.errors import InputError, MissingExtraError
-from carat.experiments.bench import Bench, BenchPlan
-from carat.experiments.contest import ALL_METHODS
-from carat.experiments.figures import figures
-from carat.experiments.tables import digest, tables
-from carat.training import terminal_progress
 
 
-@app.command()
+@app.command(rich_help_panel=RESEARCH)
 def bench(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write.", show_default=False)],
     data: Annotated[
         list[str] | None,
-        typer.Option("--data", metavar="NAME|FILE", help="flights, shipments:us_import, …, or a table; repeatable."),
+        typer.Option(
+            "--data",
+            metavar="NAME|FILE",
+            help="flights, shipments:us_import, …, or a table; repeatable.",
+            autocompletion=table_names,
+        ),
     ] = None,
     methods: Annotated[
         str, typer.Option(metavar="M,M,…|all", help="replace-2, dice-random and dice-genetic by name only.")
@@ -40,6 +41,7 @@ def bench(
     stability: Annotated[bool, typer.Option("--stability", help="Also MEAD against APE.")] = False,
     device: Device = "auto",
     quiet: Quiet = False,
+    as_json: Annotated[bool, typer.Option("--json", help="How it ended, as JSON on standard output.")] = False,
 ) -> None:
     """Compare methods: corrupt later records, ask every method for repairs, measure all of them the same way.
 
@@ -48,6 +50,12 @@ def bench(
 
     Example: [bold]carat bench --data flights --methods all --anomalies 100 --out results[/bold]
     """
+    from carat.experiments.bench import Bench, BenchPlan
+    from carat.experiments.contest import ALL_METHODS
+    from carat.experiments.figures import figures
+    from carat.experiments.tables import digest, tables
+    from carat.training import terminal_progress
+
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: is a file; name a folder")
     try:
@@ -75,10 +83,11 @@ def bench(
     )
     _write(out / "tables.md", tables(cells))
     try:
-        written = figures(cells, out / "figures")
-        say(f"{out}: results.json, tables.md, {len(written)} figures", quiet=quiet)
+        drawn = [path.name for path in figures(cells, out / "figures")]
+        line = f"{out}: results.json, tables.md, {len(drawn)} figures"
     except MissingExtraError as error:
-        say(f"{out}: results.json, tables.md; no figures: {error}", quiet=quiet)
+        drawn, line = [], f"{out}: results.json, tables.md; no figures: {error}"
+    conclude(line, {"out": str(out), "cells": len(cells), "figures": drawn}, as_json=as_json, quiet=quiet)
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,171 +1,23 @@
-"""`carat demo`: the bundled flights, from the table to repaired records."""
+"""`carat demo`: see it work."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
-import torch
 import typer
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
-from torch import Tensor
 
-from carat.cli.app import app, say
-from carat.data import Anomalies, Table, TableWriter, corrupt, open_source
-from carat.data.table import Unseen
-from carat.datasets import flights
-from carat.errors import InputError, MissingExtraError
-from carat.explain import CUT, TransformerExplainer
-from carat.fitting import fit as fit_model
-from carat.metrics import recovered_at, recovery
-from carat.model import Model
-from carat.recourse import RecourseResult
-from carat.training import terminal_progress
-
-TRAIN_ROWS = 30_000
-LATER_ROWS = 2_000
-SPOILED = 200
-CASES = 3
-SHOWN = 3
-"""Counterfactuals shown of a case."""
+from carat.cli.app import START, app
 
 
-@app.command()
+@app.command(rich_help_panel=START)
 def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write what is made.")] = Path("carat-demo"),
 ) -> None:
     """Learn the bundled flights, spoil some of the days after, then find, explain and repair them.
 
-    Takes two to three minutes on two cores; writes the model and all outputs.
+    Takes two to three minutes on two cores; writes the model, all outputs and report.html, a page for any browser.
     """
-    if out.exists() and not out.is_dir():
-        raise InputError(f"{out}: is a file; name a folder")
-    out.mkdir(parents=True, exist_ok=True)
-    dataset = flights()
-    say(f"{dataset.about} {dataset.table.num_rows:,} departures, eight domains.")
-    say(f"1. Learning what is normal from the first {TRAIN_ROWS:,} departures …")
-    model = _fit()
-    model.save(out / "model", force=True)
-    later, spoiled, anomalies = _spoil(model)
-    say(
-        f"2. In {len(anomalies)} of the next {len(later):,} departures, one or two entities were replaced by others "
-        "that do not belong. The model does not know which."
-    )
-    scores = model.detector.score(spoiled.ids).cpu()
-    _write(out / "scores.csv", model.score_table(spoiled))
-    _write(out / "likelihoods.csv", model.explain_table(spoiled))
-    strangest = scores.argsort(stable=True)[: len(anomalies)]
-    caught = torch.isin(strangest, anomalies.source).sum()
-    say(
-        f"   Found: of the {len(anomalies)} strangest departures, {caught} are spoiled ones "
-        f"(by chance it would be {len(anomalies) ** 2 // len(later)})."
-    )
-    say("3. Explaining and repairing the spoiled ones …")
-    result = _repair(model, spoiled.take(anomalies.source))
-    _write(out / "recourse.csv", result.to_arrow())
-    rank = _ranks(result, anomalies)
-    _say_how_often(result, anomalies, rank)
-    say(f"{CASES} of them. Wrong entities in red with their likelihood, repairs in green; ✓ marks the true record:")
-    # A pipe has no width of its own; a table cut to 80 columns would hide the very entities it is to show.
-    _show(result, anomalies, rank, Console(width=None if sys.stdout.isatty() else 140))
-    written = "model, scores.csv, likelihoods.csv, recourse.csv"
-    try:
-        result.report(out / "report.html", title="Spoiled departures")
-        written += ", report.html (open it in a browser)"
-    except MissingExtraError as error:
-        say(f"No report.html: {error}")
-    say(f"Written to {out}: {written}")
-    say(
-        f"Next: carat inspect {out}/model; "
-        f"carat recourse {out}/model flights --top 20 --out repairs.csv --report page.html; "
-        "then your own table: carat fit my.csv --out model"
-    )
+    from carat.cli.showcase import show_all
 
-
-def _fit() -> Model:
-    dataset = flights()
-    with terminal_progress() as progress:
-        return fit_model(
-            dataset.table.slice(0, TRAIN_ROWS),
-            domains=dataset.schema.domains,
-            time=dataset.schema.time,
-            metapaths=dataset.schema.metapaths,
-            # The profile `fast` with fewer epochs: a demo should not outlast a coffee.
-            explainer=TransformerExplainer(epochs=(9, 4, 5)),
-            progress=progress,
-        )
-
-
-def _spoil(model: Model) -> tuple[Table, Table, Anomalies]:
-    """Later records whose entities are known, the same with some of them spoiled, and which and how."""
-    table = Table.read(open_source(flights().table.slice(TRAIN_ROWS, 2 * LATER_ROWS)), model.schema, model.vocabulary)
-    complete = torch.nonzero(table.complete()).flatten()[:LATER_ROWS]
-    later = table.take(complete)
-    chosen = torch.randperm(len(later), generator=torch.Generator().manual_seed(0))[:SPOILED].sort().values
-    made = corrupt(later.ids[chosen], model.vocabulary, model.pairs, seed=0)
-    anomalies = Anomalies(made.ids, made.original, made.corrupted, chosen[made.source])
-    ids = later.ids.clone()
-    ids[anomalies.source] = anomalies.ids
-    return later, Table(ids, model.vocabulary, Unseen.join([]), later.record), anomalies
-
-
-def _repair(model: Model, table: Table) -> RecourseResult:
-    frame = table.decode().append_column("departure", [table.names_of_records()])
-    return model.recourse(frame, all=True)
-
-
-def _ranks(result: RecourseResult, anomalies: Anomalies) -> Tensor:
-    """Where each true record is among its counterfactuals; 0 where it is not."""
-    counterfactuals = torch.cat([part.outcome.counterfactuals for part in result.parts])
-    mask = torch.cat([part.outcome.mask for part in result.parts])
-    return recovery(anomalies.original.long(), counterfactuals, mask)
-
-
-def _say_how_often(result: RecourseResult, anomalies: Anomalies, rank: Tensor) -> None:
-    first, ten, fifty = (round(100 * float(recovered_at(rank, k).mean())) for k in (1, 10, 50))
-    likelihood = torch.cat([part.outcome.likelihood for part in result.parts])
-    right = ((likelihood < CUT) == anomalies.corrupted).all(dim=1)
-    exact = round(100 * float(right.float().mean()))
-    say(
-        f"   In {exact} % exactly the wrong entities are flagged, no more and no less. "
-        f"The true record, to the letter, is the first repair in {first} %, among the first ten in {ten} %, "
-        f"among the fifty in {fifty} %."
-    )
-
-
-def _show(result: RecourseResult, anomalies: Anomalies, rank: Tensor, console: Console) -> None:
-    """Cases in different domains, those first whose truth was found."""
-    seen: set[tuple[bool, ...]] = set()
-    for record in torch.argsort((rank == 0).int() * 1000 + rank, stable=True).tolist():
-        kind = tuple(anomalies.corrupted[record].tolist())
-        if kind in seen or len(seen) == CASES:
-            continue
-        seen.add(kind)
-        explained = result.explain(record, show=SHOWN)
-        shown = RichTable("", *(view.domain for view in explained.entities), "percentile", box=SIMPLE, pad_edge=False)
-        cells = [
-            Text(f"{view.entity} ({view.likelihood:.2f})", style="bold red") if view.flagged else Text(str(view.entity))
-            for view in explained.entities
-        ]
-        shown.add_row("record", *cells, f"{explained.percentile:.1f}")
-        for change in explained.counterfactuals:
-            cells = [
-                Text(change.changes[view.domain][1], style="bold green") if view.domain in change.changes else Text("·")
-                for view in explained.entities
-            ]
-            true = " ✓" if change.rank == int(rank[record]) else ""
-            shown.add_row(f"repair {change.rank}{true}", *cells, f"{change.percentile:.1f}")
-        console.print(shown)
-        for view in explained.entities:
-            if view.flagged:
-                console.print(f"   {view.in_words()}", highlight=False, markup=False)
-        console.print()
-
-
-def _write(path: Path, table: object) -> None:
-    with TableWriter(path, force=True) as writer:
-        writer.write(table)
+    show_all(out)

@@ -8,15 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from carat.cli.app import app, say
-from carat.cli.options import Data, Device, Force, Quiet
+from carat.cli.app import START, app, conclude, say
+from carat.cli.options import Data, Device, Force, Profile, Quiet, one_of
 from carat.errors import InputError
-from carat.fitting import fit as fit_model
-from carat.store import check_target
-from carat.training import terminal_progress
 
 
-@app.command()
+@app.command(rich_help_panel=START)
 def fit(
     data: Data,
     out: Annotated[Path, typer.Option("--out", metavar="MODEL", help="Folder to write.", show_default=False)],
@@ -24,9 +21,15 @@ def fit(
     columns: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="The columns to model; default: every text column worth it.")
     ] = None,
-    profile: Annotated[str, typer.Option(metavar="instant|fast|paper", help="A set of defaults.")] = "fast",
+    profile: Profile = "fast",
     detector: Annotated[
-        str | None, typer.Option(metavar="mead|ape|context|counts", help="Default: the profile's.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="mead|ape|context|counts",
+            help="Default: the profile's.",
+            show_default=False,
+            autocompletion=one_of("mead", "ape", "context", "counts"),
+        ),
     ] = None,
     explainer: Annotated[
         bool, typer.Option("--explainer/--no-explainer", help="Without it: scores alone, and a quicker fit.")
@@ -36,14 +39,23 @@ def fit(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit that was interrupted.")] = False,
     force: Force = False,
     quiet: Quiet = False,
+    as_json: Annotated[bool, typer.Option("--json", help="How it ended, as JSON on standard output.")] = False,
 ) -> None:
     """Learn what is normal in a table, and write a model folder.
 
+    Every text column worth it becomes a domain; what is left out is said, and why. Numeric columns, record ids,
+    metapaths and thresholds go into a carat.toml.
+
     Example: [bold]carat fit shipments.csv --out model[/bold]
+
+    Example: [bold]carat fit shipments.csv --out model --columns Shipper,HSCode,PortOfLading --profile instant[/bold]
     """
+    from carat.fitting import fit as fit_model
+    from carat.training import terminal_progress
+
     partial = _prepare(out, resume=resume, force=force)
     if partial is None:
-        say(f"{out}: complete already, nothing to resume", quiet=quiet)
+        conclude(f"{out}: complete already, nothing to resume", {"model": str(out)}, as_json=as_json, quiet=quiet)
         return
     with terminal_progress(quiet=quiet) as progress:
         model = fit_model(
@@ -61,16 +73,30 @@ def fit(
     model.save(out, force=force or resume)
     shutil.rmtree(partial)
     facts = model.training
-    say(
+    explains = model.explainer.name if model.explainer else "none"
+    conclude(
         f"{out}: {facts['records'] + facts['held_out']:,} records, {len(model.vocabulary)} domains, "
         f"{model.vocabulary.entities:,} entities, detector {model.detector.name}, "
-        f"explainer {model.explainer.name if model.explainer else 'none'}, {facts['seconds']:.1f} s",
+        f"explainer {explains}, {facts['seconds']:.1f} s",
+        {
+            "model": str(out),
+            "records": facts["records"] + facts["held_out"],
+            "domains": model.vocabulary.names,
+            "left_out": facts["left_out"],
+            "entities": model.vocabulary.entities,
+            "detector": model.detector.name,
+            "explainer": explains,
+            "seconds": facts["seconds"],
+        },
+        as_json=as_json,
         quiet=quiet,
     )
 
 
 def _prepare(out: Path, *, resume: bool, force: bool) -> Path | None:
     """The folder for checkpoints, cleared as the options say; None where a resumed fit is complete already."""
+    from carat.store import check_target
+
     if not out.name:
         raise InputError(f"{out}: name a folder to write, inside this one")
     partial = out.with_name(f"{out.name}.partial")
@@ -89,7 +115,7 @@ def _table_options(config: Path | None, columns: str | None) -> dict[str, Any]:
     """What the configuration file says of the table; `--columns` wins over its domains."""
     options: dict[str, Any] = {}
     if config is not None:
-        from carat.config import read_config  # noqa: PLC0415 - pydantic is needed for a configuration file alone
+        from carat.config import read_config
 
         table = read_config(config).table
         options = {

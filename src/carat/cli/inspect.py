@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from carat.cli.app import app
+from carat.cli.app import RESEARCH, app, plain
 from carat.cli.options import ModelFolder
-from carat.store import Contents, read_folder
+
+if TYPE_CHECKING:
+    from carat.store import Contents
 
 
-@app.command()
+@app.command(rich_help_panel=RESEARCH)
 def inspect(
     model: ModelFolder,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
-    """Show what a model was trained on; every file is verified on the way."""
+    """Show what a model was trained on; every file is verified on the way.
+
+    Example: [bold]carat inspect model[/bold]
+    """
+    from carat.store import read_folder
+
     contents = read_folder(model)
     facts = {**contents.facts, "domains": _domains(contents), "files": contents.files}
     if as_json:
@@ -84,10 +91,10 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
     lines["metapaths"] = _metapaths_line(facts)
     summary = RichTable.grid(padding=(0, 2))
     for name, text in lines.items():
-        summary.add_row(f"[bold]{name}", escape(text))
+        summary.add_row(f"[bold]{name}", escape(plain(text)))
     domains = RichTable("domain", "entities", "most frequent", title="Domains", title_justify="left")
     for name, part in facts["domains"].items():
-        domains.add_row(escape(name), f"{part['entities']:,}", escape(", ".join(part["most_frequent"])))
+        domains.add_row(escape(plain(name)), f"{part['entities']:,}", escape(plain(", ".join(part["most_frequent"]))))
     files = RichTable("file", "bytes", "sha256", title="Files, all verified", title_justify="left")
     for name, entry in facts["files"].items():
         files.add_row(name, f"{entry['bytes']:,}", entry["sha256"][:16])

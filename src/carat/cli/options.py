@@ -1,11 +1,40 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and what Tab offers for them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+DATASETS = ("flights", "shipments:colombia_export", "shipments:ecuador_export", "shipments:us_import")
+ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
+
+
+def one_of(*names: str) -> Callable[[str], list[str]]:
+    """Tab offers these names."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+def tables(incomplete: str) -> list[str]:
+    """Tab offers the tables and folders that begin so, and the datasets that come along."""
+    folder = Path(incomplete if incomplete.endswith("/") else Path(incomplete).parent)
+    try:
+        found = sorted(folder.iterdir())
+    except OSError:
+        found = []
+    paths = [f"{path}/" if path.is_dir() else str(path) for path in found]
+    return [
+        path
+        for path in (*paths, *DATASETS)
+        if path.startswith(incomplete) and (path.endswith(("/", *ENDINGS)) or path in DATASETS)
+    ]
+
 
 Data = Annotated[
     str,
@@ -14,15 +43,36 @@ Data = Annotated[
         help="csv, csv.gz, parquet or jsonl by its ending; - for JSON lines on standard input; "
         "or flights, shipments:us_import, …",
         show_default=False,
+        autocompletion=tables,
     ),
 ]
 ModelFolder = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A folder that carat fit wrote.", show_default=False)
 ]
 OutFile = Annotated[
-    str,
-    typer.Option("--out", metavar="FILE", help="csv, csv.gz, parquet or jsonl; - for JSON lines.", show_default=False),
+    str | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="csv, csv.gz, parquet or jsonl; - for JSON lines. Without it: to look at on a terminal, else JSON lines.",
+        show_default=False,
+    ),
 ]
+Show = Annotated[int, typer.Option("--show", metavar="N", min=0, help="Records to show on a terminal.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
-Device = Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to compute.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="JSON on standard output: the rows, or with --out FILE how it ended.")
+]
+Device = Annotated[
+    str,
+    typer.Option(metavar="auto|cpu|cuda", help="Where to compute.", autocompletion=one_of("auto", "cpu", "cuda")),
+]
+Profile = Annotated[
+    str,
+    typer.Option(
+        metavar="instant|fast|paper",
+        help="instant counts, fast trains small, paper trains large.",
+        autocompletion=one_of("instant", "fast", "paper"),
+    ),
+]

@@ -6,18 +6,16 @@ from typing import Annotated
 
 import typer
 
-from carat.cli.app import app, say
-from carat.cli.options import Data, Device, Force, ModelFolder, OutFile, Quiet
-from carat.cli.stream import open_model, through
-from carat.detectors import Threshold
+from carat.cli.app import DAILY, app, conclude
+from carat.cli.options import Data, Device, Force, Json, ModelFolder, OutFile, Quiet, Show
 from carat.errors import InputError
 
 
-@app.command()
+@app.command(rich_help_panel=DAILY)
 def score(
     model: ModelFolder,
     data: Data,
-    out: OutFile,
+    out: OutFile = None,
     threshold: Annotated[
         float | None,
         typer.Option(metavar="Q", help="Anomalous: below this quantile of normal records (0.01 = strangest 1 %)."),
@@ -25,9 +23,11 @@ def score(
     threshold_score: Annotated[
         float | None, typer.Option(metavar="S", help="Anomalous: below this score.", show_default=False)
     ] = None,
+    show: Show = 5,
     device: Device = "auto",
     force: Force = False,
     quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Score every record; higher = more normal.
 
@@ -37,14 +37,30 @@ def score(
     """
     if threshold is not None and threshold_score is not None:
         raise InputError("give --threshold or --threshold-score, not both")
-    loaded = open_model(model, out, device, force=force)
+    import torch
+
+    from carat.cli.stream import Output, Strangest, open_model, through
+    from carat.detectors import Threshold
+
+    output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet)
+    loaded = open_model(model, device)
     if threshold is not None:
         loaded = loaded.with_threshold(threshold)
     elif threshold_score is not None:
         loaded = loaded.with_threshold(Threshold(value=threshold_score))
+    strangest = Strangest(loaded, output.shown)
     total = anomalous = 0
-    for part in through(loaded, data, out, loaded.score_table, force=force, quiet=quiet):
-        total += part.num_rows
-        anomalous += int(part["anomalous"].to_numpy().sum())
+    for piece, made in through(loaded, data, output, loaded.score_table, "scoring"):
+        total += made.num_rows
+        anomalous += int(made["anomalous"].to_numpy().sum())
+        if output.shown:
+            scores = torch.from_numpy(made["score"].to_numpy().copy()).float()
+            strangest.add_table(piece, scores)
+    strangest.show(words=False)
     share = f" ({100 * anomalous / total:.2f} %)" if total else ""
-    say(f"{out}: {total:,} records, {anomalous:,} anomalous{share}", quiet=quiet)
+    conclude(
+        f"{output.named}{total:,} records, {anomalous:,} anomalous{share}{output.hint(total)}",
+        {"out": output.file, "records": total, "anomalous": anomalous},
+        as_json=as_json and not output.speaks_json,
+        quiet=quiet,
+    )

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from carat.data.readers import BATCH_ROWS, check_columns, check_names, not_utf8
+from carat.data.readers import BATCH_ROWS, about_lines, check_columns, check_names, not_utf8
 from carat.errors import InputError
 
 PIPE_ROWS = 1_000
@@ -34,6 +34,10 @@ class JsonLinesSource:
 
     def _check(self, columns: Sequence[str]) -> None:
         check_columns(self, columns)
+
+    def about_rows(self) -> int | None:
+        """From the size of the file and the length of its first lines."""
+        return about_lines(self._file)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time, every column as text."""
@@ -66,6 +70,10 @@ class PipeSource(JsonLinesSource):
         self._used = True
         yield self._first
         yield from self._stream
+
+    def about_rows(self) -> int | None:
+        """A pipe does not tell."""
+        return None
 
     def _check(self, columns: Sequence[str]) -> None:
         """Nobody can know what a pipe will still bring: what is not there is missing."""

@@ -38,6 +38,10 @@ class Source(Protocol):
         """The rows, in order, with these columns in this order."""
         ...
 
+    def about_rows(self) -> int | None:
+        """How many rows there are, roughly, for a progress bar; None where only reading them would tell."""
+        ...
+
 
 def open_frame(data: Any, label: str = "the table") -> Source:
     """A frame of pandas, polars or pyarrow, or a dictionary of columns."""
@@ -77,6 +81,10 @@ class ParquetSource:
             raise InputError(f"{path}: not a Parquet file, or a damaged one") from error
         self.names = check_names(schema.names, path)
         self._text = [field.name for field in schema if pa.types.is_string(field.type)]
+
+    def about_rows(self) -> int | None:
+        """As the file says."""
+        return int(pq.read_metadata(self._path).num_rows)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time."""
@@ -131,6 +139,10 @@ class CsvSource:
             raise InputError(f"{self.label}: the first line must name the columns, but it is empty")
         return header
 
+    def about_rows(self) -> int | None:
+        """From the size of the file and the length of its first lines."""
+        return None if self._gzipped else about_lines(Path(self._path))
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time."""
         check_columns(self, columns)
@@ -165,6 +177,10 @@ class FrameSource:
         self.label = label
         self._table = arrow_table(frame, label)
         self.names = check_names(self._table.column_names, label)
+
+    def about_rows(self) -> int | None:
+        """Exactly so many."""
+        return int(self._table.num_rows)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time."""
@@ -222,6 +238,13 @@ def _table_from_dict(columns: dict[Any, Any]) -> pa.Table:
         return pa.table(arrays)
     except pa.ArrowInvalid as error:
         raise InputError("the columns have different lengths") from error
+
+
+def about_lines(path: Path) -> int:
+    """Lines of a file, as its size and its first lines let one guess."""
+    with path.open("rb") as file:
+        start = file.read(1 << 16)
+    return max(1, path.stat().st_size * start.count(b"\n") // max(len(start), 1))
 
 
 def not_utf8(label: str) -> InputError:

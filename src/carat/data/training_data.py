@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,22 +28,26 @@ class TrainingData:
         train: int32 [n, m].
         held_out: int32 [v, m].
         vocabulary: what the ids mean.
+        advance: told of every two domains whose pairs were counted, for a progress display.
     """
 
     train: Tensor
     held_out: Tensor
     vocabulary: Vocabulary
+    advance: Callable[[int], None] | None = None
 
     @classmethod
-    def split(cls, ids: Tensor, vocabulary: Vocabulary, *, seed: int = 0) -> TrainingData:
+    def split(
+        cls, ids: Tensor, vocabulary: Vocabulary, *, seed: int = 0, advance: Callable[[int], None] | None = None
+    ) -> TrainingData:
         """Hold out 10 % of the records at random, at most 5,000."""
         kept, held_out = random_split(len(ids), HELD_OUT_SHARE, seed=seed, at_most=HELD_OUT_AT_MOST)
-        return cls(ids[kept], ids[held_out], vocabulary)
+        return cls(ids[kept], ids[held_out], vocabulary, advance)
 
     @cached_property
     def pairs(self) -> Pairs:
         """Co-occurrence counts of the records to learn from."""
-        return Pairs.of(self.train, self.vocabulary)
+        return Pairs.of(self.train, self.vocabulary, self.advance)
 
     def marginals(self) -> Tensor:
         """Share of each entity among the known ones of its domain in the training records, float32 [total].

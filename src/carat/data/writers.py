@@ -41,6 +41,11 @@ class TableWriter:
     def __enter__(self) -> Self:
         return self
 
+    @property
+    def begun(self) -> bool:
+        """Whether anything was written, and the columns settled by it."""
+        return self._schema is not None
+
     def _open(self) -> None:
         assert self.path is not None
         assert self._schema is not None

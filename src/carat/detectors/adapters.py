@@ -186,7 +186,7 @@ def outside_detector(
     """Wrap whatever the user brought.
 
     Args:
-        thing: a PyOD detector, a scikit-learn estimator, a callable, or one of the adapters above.
+        thing: a PyOD detector, a scikit-learn estimator, a callable, or an adapter around one of them.
         encoding: how an estimator sees categories; None takes the adapter's default.
         takes: what a callable is given.
     """

@@ -148,9 +148,11 @@ class Bench:
             "k": plan.k,
             "device": device.type,
         }
+        bar = self.progress.stage(f"{label}, cells", len(missing))
         for cell in missing:
             result = {**facts, "cell": cell, **self._cell(contest, dataset, cell)}
             self._save(self._path(label, cell), result)
+            bar.advance(note=cell)
             self.notify(f"{label} {cell}: {_line(result)}")
 
     def _wanted(self, dataset: Dataset, seed: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ from torch import Tensor
 from carat.data.pairs import Pairs
 from carat.data.training_data import TrainingData
 from carat.data.vocabulary import FIRST, UNSEEN, Vocabulary
-from carat.explain.base import FittedExplainer, calibrate, held_out_corruptions
+from carat.explain.base import PART_ROWS, FittedExplainer, calibrate, held_out_corruptions
 from carat.explain.calibration import Calibration
 from carat.explain.naive_bayes import NaiveBayes
 from carat.training import Run
@@ -45,7 +45,8 @@ class CountsExplainer(FittedExplainer):
         self.bayes_ = NaiveBayes(data.pairs, data.vocabulary, self.smoothing).to(run.device)
         self.calibration_ = Calibration()
         ids, replaced = held_out_corruptions(data, run)
-        raw = self.logits(ids)
+        stage = run.progress.stage("calibrating", len(ids))
+        raw = self._in_parts(self._logits_part, ids, PART_ROWS, stage)
         self.calibration_ = calibrate(raw, ids, replaced, shift=True)
         return self
 

@@ -109,12 +109,16 @@ class KnowledgeGraph(Fitted):
         self.schedule = schedule
         self.negatives = negatives
 
+    def _discover(self, data: TrainingData, run: Run) -> tuple[tuple[str, ...], ...]:
+        domains = len(data.vocabulary)
+        stage = run.progress.stage("metapaths", domains * (domains - 1) // 2)
+        return discover(data.train, data.vocabulary, seed=run.seed_of("metapaths"), advance=stage.advance)
+
     def fit(self, data: TrainingData, run: Run | None = None) -> Self:
         """Find the metapaths where none are given, then train on the edges."""
         run = run or Run()
         self.device_ = run.device
-        found = self.metapaths or discover(data.train, data.vocabulary, seed=run.seed_of("metapaths"))
-        self.metapaths_ = tuple(tuple(path) for path in found)
+        self.metapaths_ = tuple(tuple(path) for path in self.metapaths or self._discover(data, run))
         with run.seeded("graph"):
             self._build(data.vocabulary, data.pairs)
         edges = self.relations_.edges(data.pairs, data.vocabulary)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -11,7 +13,9 @@ SAMPLE = 20_000
 """Records that discovery looks at: enough to compare domains, and quick on a table of millions."""
 
 
-def discover(ids: Tensor, vocabulary: Vocabulary, *, seed: int = 0) -> tuple[tuple[str, ...], ...]:
+def discover(
+    ids: Tensor, vocabulary: Vocabulary, *, seed: int = 0, advance: Callable[[int], None] | None = None
+) -> tuple[tuple[str, ...], ...]:
     """For each domain, the two it is most associated with, as a path with the domain in the middle.
 
     Of two domains there is only one path. The same records and seed give the same paths.
@@ -20,12 +24,13 @@ def discover(ids: Tensor, vocabulary: Vocabulary, *, seed: int = 0) -> tuple[tup
         ids: training records, [n, m].
         vocabulary: the domains' names.
         seed: decides the sample and the shuffling.
+        advance: told of every two domains compared, for a progress display.
     """
     generator = torch.Generator().manual_seed(seed)
     ids = ids.cpu()
     if len(ids) > SAMPLE:
         ids = ids[torch.randperm(len(ids), generator=generator)[:SAMPLE]]
-    strength = association(ids, generator)
+    strength = association(ids, generator, advance)
     names = vocabulary.names
     paths: dict[frozenset[tuple[str, ...]], tuple[str, ...]] = {}
     for middle, name in enumerate(names):
@@ -38,7 +43,7 @@ def discover(ids: Tensor, vocabulary: Vocabulary, *, seed: int = 0) -> tuple[tup
     return tuple(paths.values())
 
 
-def association(ids: Tensor, generator: torch.Generator) -> Tensor:
+def association(ids: Tensor, generator: torch.Generator, advance: Callable[[int], None] | None = None) -> Tensor:
     """Normalised mutual information of every two columns of ids [n, m], corrected for chance; symmetric [m, m].
 
     Two columns of many rare entities share information by accident: nearly every pair of them occurs once. What the
@@ -55,6 +60,8 @@ def association(ids: Tensor, generator: torch.Generator) -> Tensor:
             most = (_entropy(left) * _entropy(right)).sqrt() - chance
             if most > 1e-9:
                 strength[low, high] = strength[high, low] = ((_information(left, right) - chance) / most).clamp(min=0)
+            if advance is not None:
+                advance(1)
     return strength
 
 

@@ -10,12 +10,17 @@ import torch
 
 from carat.explain import CUT
 from carat.recourse.evidence import Evidence
+from carat.recourse.rarity import Pair, rarest
 
 if TYPE_CHECKING:
     from carat.recourse.result import Part, Scale
 
 DOUBT = 3
 """Records by which a witness that was seldom seen is trusted less."""
+
+
+def _times(together: int) -> str:
+    return {0: "never seen", 1: "seen only once"}.get(together, f"seen only {together:,} times")
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,7 @@ class EntityView:
         if not self.against:
             return f"{words}."
         first = self.against[0]
-        times = {0: "never seen", 1: "seen only once"}.get(first.together, f"seen only {first.together:,} times")
-        words += f": {times} with {first.domain} {first.entity}"
+        words += f": {_times(first.together)} with {first.domain} {first.entity}"
         if first.usual:
             words += f", which usually goes with {', '.join(text for text, _ in first.usual)}"
         return f"{words}."
@@ -110,6 +114,7 @@ class Explanation:
         entities: in the order of the domains.
         counterfactuals: the best few.
         reason: what limited them, if anything did.
+        pairs: where no entity is flagged, its entities that are seldom seen together, the rarest first.
     """
 
     record: Any
@@ -119,6 +124,43 @@ class Explanation:
     entities: tuple[EntityView, ...]
     counterfactuals: tuple[Change, ...]
     reason: str | None
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def blamed(self) -> list[EntityView]:
+        """The flagged entities, the least likely first."""
+        return [view for view in self._by_likelihood() if view.flagged]
+
+    def _by_likelihood(self) -> list[EntityView]:
+        told = (view for view in self.entities if view.likelihood is not None)
+        return sorted(told, key=lambda view: view.likelihood or 0.0)
+
+    def in_words(self) -> list[str]:
+        """Why the record was flagged, in sentences: its flagged entities, or what else is odd about it."""
+        if self.blamed:
+            return [view.in_words() for view in self.blamed]
+        present = [view for view in self.entities if view.entity is not None]
+        if not present:
+            return ["The record has no entities."]
+        likely = self._by_likelihood()
+        said = [
+            "No entity is less likely than not; "
+            f"the least likely is {view.domain} {view.entity}, with likelihood {view.likelihood:.2f}."
+            for view in likely[:1]
+        ]
+        new = [view for view in present if not view.seen]
+        said += [f"{view.domain} {view.entity} was never seen in training." for view in new]
+        if self.pairs:
+            first, second, together, expected = self.pairs[0]
+            one, other = self.entities[first], self.entities[second]
+            chance = f"about {expected:,.0f}" if expected >= 10 else f"about {expected:.1f}"
+            said.append(
+                f"Its rarest pair is {one.domain} {one.entity} and {other.domain} {other.entity}: "
+                f"{_times(together)} together, where chance alone would make it {chance}."
+            )
+        elif not new and len(present) > 1:
+            said.append("No pair of its entities is rare.")
+        return said
 
     def _repr_html_(self) -> str:
         from carat.report import explanation_html  # noqa: PLC0415 - the page is made of results, not the other way
@@ -128,7 +170,7 @@ class Explanation:
     def __str__(self) -> str:
         verdict = "anomalous" if self.anomalous else "normal"
         lines = [f"Record {self.record}: {verdict}, percentile {self.percentile:.2f}"]
-        lines += [f"  {view.in_words()}" for view in self.entities if view.flagged]
+        lines += [f"  {sentence}" for sentence in self.in_words()] if self.anomalous or self.blamed else []
         for change in self.counterfactuals:
             words = ", ".join(f"{name} {old} → {new}" for name, (old, new) in change.changes.items())
             cost = "" if change.cost is None else f", cost {change.cost:g}"
@@ -157,6 +199,7 @@ def explain_record(part: Part, row: int, scale: Scale, evidence: Evidence, *, sh
             witnesses = _against(number, ids, likelihood, together, names, texts, evidence)
             view = EntityView(name, view.entity, view.likelihood, view.seen, witnesses)
         views.append(view)
+    blamed = any(view.flagged for view in views)
     found = part.records(scale).slice(row, 1).to_pylist()[0]
     return Explanation(
         found["record"],
@@ -166,6 +209,7 @@ def explain_record(part: Part, row: int, scale: Scale, evidence: Evidence, *, sh
         tuple(views),
         tuple(_changes(part, row, scale, evidence, show)),
         found["reason"],
+        () if blamed else tuple(rarest(evidence, table.ids[0])),
     )
 
 
@@ -181,15 +225,15 @@ def _against(
     """Entities beside a flagged one, the best witnesses first.
 
     A good witness was seen seldom with the flagged entity, and nearly always with the same other one. One that is
-    itself in doubt is a poor witness; so is one that training hardly met.
+    itself in doubt is a poor witness; so is one that training hardly met; one that it never met is none.
     """
     others = [o for o in range(len(ids)) if o != number and ids[o] > 0]
     usual = {o: tuple(evidence.usual(o, ids[o], number)) for o in others}
 
-    def rank(o: int) -> tuple[bool, float, float]:
+    def rank(o: int) -> tuple[bool, bool, float, float]:
         seen = together[o][o]
         told = usual[o][0][1] / (seen + DOUBT) if usual[o] else 0.0
-        return likelihood[o] < CUT, together[number][o] / max(seen, 1), -told
+        return seen == 0, likelihood[o] < CUT, together[number][o] / max(seen, 1), -told
 
     return tuple(Witness(names[o], texts[names[o]], together[number][o], usual[o]) for o in sorted(others, key=rank))
 

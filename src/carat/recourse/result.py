@@ -57,6 +57,21 @@ class Part:
     score: Tensor
     outcome: Outcome
 
+    @classmethod
+    def unsearched(cls, table: Table, score: Tensor, likelihood: Tensor, *, costs: bool = False) -> Part:
+        """Records [n, m] for which nothing was looked for, with the likelihood [n, m] of their entities."""
+        none = torch.empty((len(table), 0))
+        outcome = Outcome(
+            torch.empty((*none.shape, len(table.vocabulary)), dtype=torch.int64),
+            none.bool(),
+            none,
+            none if costs else None,
+            torch.zeros(len(table), dtype=torch.bool),
+            [None] * len(table),
+            likelihood,
+        )
+        return cls(table, score, outcome)
+
     def rows(self, scale: Scale) -> pa.Table:
         """One row a counterfactual, the columns of the contract."""
         outcome, vocabulary = self.outcome, self.table.vocabulary
@@ -142,7 +157,7 @@ def run(
 
 @dataclass(frozen=True)
 class RecourseResult:
-    """Counterfactuals of some records.
+    """Counterfactuals of some records, as `Model.recourse` gives them back.
 
     Args:
         parts: records and what was found, in order.

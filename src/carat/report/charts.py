@@ -13,8 +13,15 @@ from carat.report.overview import Overview
 def histogram_svg(overview: Overview, width: int, height: int) -> str:
     """All scores, those below the threshold marked, as an `<svg>` element."""
     alt = load_altair()
+    # A single record beside a hundred thousand must still be seen: no bar that holds one is lower than two pixels.
+    lowest = max(overview.counts) * (2 / height) ** 2
     rows = [
-        {"from": start, "to": end, "records": count, "side": "anomalous" if end <= overview.threshold else "normal"}
+        {
+            "from": start,
+            "to": end,
+            "records": max(count, lowest) if count else 0,
+            "side": "anomalous" if end <= overview.threshold else "normal",
+        }
         for start, end, count in zip(overview.edges, overview.edges[1:], overview.counts, strict=False)
     ]
     scale = alt.Scale(domain=[overview.edges[0], overview.edges[-1]], nice=False)

@@ -6,7 +6,9 @@ import json
 import math
 from typing import Any
 
+from carat.recourse.evidence import Evidence
 from carat.recourse.explanation import Change, EntityView, Explanation, explain_record
+from carat.recourse.result import Part
 from carat.report.collect import Collector
 from carat.report.overview import Overview
 
@@ -33,7 +35,7 @@ def content(collected: Collector, overview: Overview) -> dict[str, Any]:
     for part, row in collected.strangest():
         found = explain_record(part, row, collected.scale, collected.evidence, show=COUNTERFACTUALS)
         names = part.table.vocabulary.names
-        records.append(_record(found, int(part.outcome.mask[row].sum()), bool(part.outcome.exhausted[row]), texts))
+        records.append(_record(found, part, row, collected.evidence, texts))
     return {
         "domains": names,
         "threshold": _number(overview.threshold),
@@ -44,7 +46,7 @@ def content(collected: Collector, overview: Overview) -> dict[str, Any]:
     }
 
 
-def _record(found: Explanation, count: int, exhausted: bool, texts: _Texts) -> dict[str, Any]:
+def _record(found: Explanation, part: Part, row: int, evidence: Evidence, texts: _Texts) -> dict[str, Any]:
     numbers = {view.domain: place for place, view in enumerate(found.entities)}
     return {
         # A script's numbers are exact up to 2⁵³; longer ones stay text.
@@ -52,33 +54,21 @@ def _record(found: Explanation, count: int, exhausted: bool, texts: _Texts) -> d
         "score": _number(found.score),
         "percentile": _number(found.percentile),
         "anomalous": int(found.anomalous),
-        "count": count,
-        "exhausted": int(exhausted),
+        "count": int(part.outcome.mask[row].sum()),
+        "exhausted": int(part.outcome.exhausted[row]),
         "reason": found.reason,
         "entities": [texts(view.entity) for view in found.entities],
         "likelihood": [_number(view.likelihood, 3) for view in found.entities],
         "seen": [view.seen for view in found.entities],
-        "words": words(found),
-        "against": {numbers[view.domain]: _against(view, numbers, texts) for view in found.entities if view.flagged},
-        "changes": [_change(change, numbers, texts) for change in found.counterfactuals],
+        "words": found.in_words(),
+        # In the order of the sentences.
+        "against": [[numbers[view.domain], _against(view, numbers, texts)] for view in found.blamed],
+        "pairs": [[pair.first, pair.second, pair.together, _number(pair.expected, 3)] for pair in found.pairs],
+        "changes": [
+            _change(change, numbers, beside, texts)
+            for change, beside in zip(found.counterfactuals, _known_beside(part, row, evidence), strict=True)
+        ],
     }
-
-
-def words(found: Explanation) -> list[str]:
-    """Why a record was flagged, in sentences, the least likely entity first."""
-    present = [view for view in found.entities if view.likelihood is not None]
-    # The sort is stable and a flagged entity is below every other one.
-    present.sort(key=lambda view: view.likelihood or 0.0)
-    sentences = [view.in_words() for view in present if view.flagged]
-    if sentences:
-        return sentences
-    if not present:
-        return ["The record has no entities."]
-    least = present[0]
-    return [
-        "No entity is less likely than not; "
-        f"the least likely is {least.domain} {least.entity}, with likelihood {least.likelihood:.2f}."
-    ]
 
 
 def _against(view: EntityView, numbers: dict[str, int], texts: _Texts) -> list[Any]:
@@ -88,8 +78,20 @@ def _against(view: EntityView, numbers: dict[str, int], texts: _Texts) -> list[A
     ]
 
 
-def _change(change: Change, numbers: dict[str, int], texts: _Texts) -> list[Any]:
-    changed = [[numbers[name], texts(new), change.support[name]] for name, (_, new) in change.changes.items()]
+def _known_beside(part: Part, row: int, evidence: Evidence) -> list[list[int]]:
+    """For each counterfactual shown and each domain, how many entities of it that domain's was ever seen with."""
+    kept = part.outcome.mask[row].nonzero().flatten()[:COUNTERFACTUALS]
+    together = evidence.together(part.outcome.counterfactuals[row, kept])
+    together.diagonal(dim1=1, dim2=2).zero_()
+    known: list[list[int]] = (together > 0).sum(dim=2).tolist()
+    return known
+
+
+def _change(change: Change, numbers: dict[str, int], beside: list[int], texts: _Texts) -> list[Any]:
+    changed = [
+        [numbers[name], texts(new), change.support[name], beside[numbers[name]]]
+        for name, (_, new) in change.changes.items()
+    ]
     cost = None if change.cost is None else _number(change.cost)
     return [_number(change.score), _number(change.percentile), int(change.valid), cost, changed]
 

@@ -10,7 +10,6 @@ from html import escape
 
 from carat.recourse.explanation import Change, EntityView, Explanation, explain_record
 from carat.recourse.result import RecourseResult
-from carat.report.content import words
 
 ROWS = 10
 """Records that a notebook shows of a result."""
@@ -45,7 +44,7 @@ def explanation_html(explanation: Explanation) -> str:
         f"score {_score(explanation.score)}, percentile {explanation.percentile:.2f}"
     )
     cells = "".join(_entity(view) for view in explanation.entities)
-    sentences = [escape(sentence) for sentence in words(explanation)]
+    sentences = [escape(sentence) for sentence in explanation.in_words()]
     if explanation.reason:
         sentences.append(f"<span style='{_MUTED}'>Note: {escape(explanation.reason)}.</span>")
     return (

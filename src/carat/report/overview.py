@@ -10,7 +10,7 @@ from torch import Tensor
 BINS = 40
 """Bars of a histogram, about."""
 TAIL = 0.005
-"""Beyond these quantiles a score may lie far out; the histogram reaches one spread further at most."""
+"""Between these quantiles most scores lie; the histogram reaches as far again on either side, at most."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,12 @@ def histogram(
     values = values[np.isfinite(values)]
     reached = values if cover is None else np.concatenate([values, cover[np.isfinite(cover)]])
     reached = np.append(reached, threshold)
-    low, high = np.quantile(reached, [TAIL, 1 - TAIL])
-    low, high = max(reached.min(), 2 * low - high), min(reached.max(), 2 * high - low)
-    low, high = min(low, threshold), max(high, threshold)
+    # The spread is that of what is counted: a few records far out must not squeeze all others into one bar. And it
+    # is reached beyond the threshold, not up to it: what is anomalous has bars of its own.
+    low, high = np.quantile(np.append(values, threshold), [TAIL, 1 - TAIL])
+    spread = high - low or 1.0
+    low = max(reached.min(), min(low, threshold) - spread)
+    high = min(reached.max(), max(high, threshold) + spread)
     step = (high - low) / BINS or 1.0
     first, last = np.floor((low - threshold) / step), np.ceil((high - threshold) / step)
     edges = threshold + step * np.arange(first, max(last, first + 1) + 1)

@@ -20,7 +20,9 @@ from carat.report.overview import Overview
 from carat.report.palette import DARK, LIGHT, declarations
 
 STYLES = ("page.css", "list.css", "record.css", "print.css")
-SCRIPTS = ("dom.js", "record.js", "changes.js", "export.js", "list.js", "page.js")
+SCRIPTS = ("dom.js", "record.js", "changes.js", "export.js", "list.js", "find.js", "page.js")
+EARLY = ("theme.js",)
+"""Run before anything is painted."""
 MOST = 8
 """Domains and entities named as flagged most often."""
 
@@ -69,7 +71,7 @@ def render(collected: Collector, *, title: str | None = None, overview: Overview
     else:
         shown, given = overview, True
     data = content(collected, shown)
-    script = _script()
+    early, script = _script(EARLY), _script(SCRIPTS)
     page: str = environment.get_template("page.html.j2").render(
         title=title or "Flagged records",
         overview=shown,
@@ -91,8 +93,9 @@ def render(collected: Collector, *, title: str | None = None, overview: Overview
         narrow=histogram_svg(shown, 236, 130),
         style="\n".join(_template(name) for name in STYLES),
         data=as_script(data),
+        early=early,
         script=script,
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        hashes=[_hash(early), _hash(script)],
     )
     return page
 
@@ -103,9 +106,14 @@ def _most(counted: list[tuple[Any, int]]) -> list[dict[str, Any]]:
     return [{"what": what, "count": count, "share": 100 * count / longest} for what, count in counted if count]
 
 
-def _script() -> str:
-    """All scripts as one function of their own; the page allows no other by its hash."""
-    return "\n(() => {\n'use strict';\n" + "\n".join(_template(name) for name in SCRIPTS) + "\n})();\n"
+def _script(names: tuple[str, ...]) -> str:
+    """Scripts as one function of their own."""
+    return "\n(() => {\n'use strict';\n" + "\n".join(_template(name) for name in names) + "\n})();\n"
+
+
+def _hash(script: str) -> str:
+    """By which the page allows this script and no other."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _template(name: str) -> str:

@@ -14,6 +14,7 @@ from carat.data.pairs import Pairs
 from carat.data.training_data import TrainingData
 from carat.data.vocabulary import Vocabulary
 from carat.errors import NotFittedError
+from carat.training.progress import Stage
 from carat.training.run import Run
 
 
@@ -54,7 +55,9 @@ class Fitted(ABC):
         """Take up what `facts` gave."""
         self.device_ = torch.device("cpu")
 
-    def _in_parts(self, function: Callable[[Tensor], Tensor], ids: Tensor, rows: int) -> Tensor:
+    def _in_parts(
+        self, function: Callable[[Tensor], Tensor], ids: Tensor, rows: int, stage: Stage | None = None
+    ) -> Tensor:
         """A function of records over ids [n, m], `rows` at a time, so that memory does not follow the table.
 
         Computed on the part's device, returned on that of the ids. A table without records gets one empty part, so
@@ -62,6 +65,10 @@ class Fitted(ABC):
         """
         if not hasattr(self, "device_"):
             raise NotFittedError(f"{type(self).__name__} is not fitted; call fit first")
+        parts = []
         with torch.no_grad():
-            parts = [function(part.to(self.device_)) for part in (ids.split(rows) if len(ids) else [ids])]
+            for part in ids.split(rows) if len(ids) else [ids]:
+                parts.append(function(part.to(self.device_)))
+                if stage is not None:
+                    stage.advance(len(part))
         return torch.cat(parts).to(ids.device)

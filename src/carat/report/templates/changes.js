@@ -1,5 +1,6 @@
 // Counterfactuals as a difference to their record; the chosen ones wait for the export.
 const chosen = new Map();
+const keyOf = (record, at) => record.number + ":" + at;
 
 function difference(record, changed) {
   return changed.flatMap(([domain, entity], place) => [
@@ -35,16 +36,19 @@ function changes(record) {
 
 function changeRow(record, change, at) {
   const [value, share, valid, cost, changed] = change;
-  const key = record.number + ":" + at;
-  const box = el("input", { type: "checkbox", "aria-label": `Choose counterfactual ${at + 1} of record ${record.name}` });
+  const key = keyOf(record, at);
+  const box = el("input", { type: "checkbox", "data-key": key, "aria-label": `Choose counterfactual ${at + 1} of record ${record.name}` });
   box.checked = chosen.has(key);
   box.addEventListener("change", () => {
-    if (box.checked) chosen.set(key, { record, at, box });
+    if (box.checked) chosen.set(key, { record, at });
     else chosen.delete(key);
     showChosen();
   });
   const lines = changed.map((one) => el("span", { class: "change" }, ...difference(record, [one])));
-  const support = changed.map(([, , times]) => el("span", { class: "change" }, count(times) + "×"));
+  const beside = record.entities.filter((entity) => entity !== null).length - 1;
+  const support = changed.map(([, , times, known]) =>
+    el("span", { class: "change" }, `${known} of ${beside}`, el("small", {}, `, least ${count(times)}×`)),
+  );
   return el(
     "tr",
     {},
@@ -65,7 +69,18 @@ function showChosen() {
 }
 
 function clearChosen() {
-  for (const { box } of chosen.values()) box.checked = false;
   chosen.clear();
+  for (const box of document.querySelectorAll("[data-key]:checked")) box.checked = false;
+  showChosen();
+}
+
+function chooseBest(records) {
+  for (const record of records.filter(({ changes: found }) => found.length)) {
+    const key = keyOf(record, 0);
+    chosen.set(key, { record, at: 0 });
+    // The record may not have been drawn yet; it looks at what is chosen when it is.
+    const box = document.querySelector(`[data-key="${key}"]`);
+    if (box) box.checked = true;
+  }
   showChosen();
 }

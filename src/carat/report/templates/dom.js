@@ -24,6 +24,12 @@ const plain = new Intl.NumberFormat("en");
 const count = (value) => plain.format(value);
 const many = (value, one, more = one + "s") => count(value) + " " + (value === 1 ? one : more);
 
+// Names of companies can be paragraphs; where they only stand beside a count, their beginning does.
+const LONG = 80;
+function brief(name) {
+  return name.length > LONG ? el("span", { title: name }, name.slice(0, LONG - 1) + "…") : name;
+}
+
 function score(value) {
   if (value === null) return "none";
   const size = Math.abs(value);

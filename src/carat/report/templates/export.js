@@ -1,9 +1,15 @@
 // The chosen counterfactuals as CSV, in the columns of `carat recourse`.
+// A spreadsheet runs a cell that begins like a formula, also a quoted one, and some of them its full-width twin. Such a
+// text gets a ' before it: it is then shown as text, at the price of one sign too many for a program that reads the file.
+// Numbers are spared that price: -5 or +1e3 as a text is what a spreadsheet would show anyway, and runs nothing.
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
 function csvCell(value) {
   if (value === null || value === undefined) return "";
-  // A spreadsheet would run a text that begins like a formula; numbers of ours stay numbers.
-  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? "'" + value : String(value);
-  return /[",\r\n]|^\s|\s$/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
+  const risky = typeof value === "string" && FORMULA.test(value) && !NUMBER.test(value);
+  const safe = risky ? "'" + value : String(value);
+  return /[",;\r\n\t]|^\s|\s$/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
 }
 
 function csvRow({ record, at }) {

@@ -1,11 +1,15 @@
 // The list of records: sorted, filtered, opened.
 const list = byId("list");
+const bestOf = (record) => (record.changes.length ? record.changes[0][1] : null) ?? -Infinity;
 const ORDERS = {
   score: { words: ["lowest first", "highest first"], sign: 1, of: (a, b) => (a.score ?? -Infinity) - (b.score ?? -Infinity) || 0 },
   name: { words: ["first to last", "last to first"], sign: 1, of: byName },
   flagged: { words: ["most first", "fewest first"], sign: -1, of: (a, b) => a.flagged.length - b.flagged.length },
+  best: { words: ["highest first", "lowest first"], sign: -1, of: (a, b) => bestOf(a) - bestOf(b) || 0 },
+  found: { words: ["most first", "fewest first"], sign: -1, of: (a, b) => a.count - b.count },
 };
-const state = { sort: "score", turned: false };
+const MANY = 50;
+const state = { sort: "score", turned: false, order: "", shown: [] };
 
 data.records.forEach((record, number) => {
   record.number = number;
@@ -13,6 +17,8 @@ data.records.forEach((record, number) => {
   record.folded = record.entities.map((entity) => (text(entity) ?? "").toLocaleLowerCase());
 });
 const items = data.records.map(item);
+const longest = Math.max(0, ...data.records.map(({ name }) => String(name).length));
+byId("browse").style.setProperty("--name", `clamp(7.5rem, ${longest + 4}ch, 13rem)`);
 
 function byName(a, b) {
   if (typeof a.name === "number" && typeof b.name === "number") return a.name - b.name;
@@ -20,72 +26,132 @@ function byName(a, b) {
 }
 
 function item(record) {
-  const id = "record-" + record.number;
-  const out = record.flagged.map((domain) => el("span", { class: "flagged-short" }, "⚑ " + data.domains[domain] + " " + text(record.entities[domain])));
+  const id = "detail-" + record.number;
   const best = record.changes[0];
   const repair = best ? [...difference(record, best[4]), " ", el("small", {}, "percentile " + percentile(best[1]))] : [el("small", {}, "none found")];
-  const button = el(
-    "button",
-    { type: "button", class: "row", "aria-expanded": "false", "aria-controls": id },
-    el("span", { class: "name" }, String(record.name), record.anomalous ? null : el("small", {}, " normal")),
-    el("span", { class: "score" }, el("span", { class: "label" }, "score "), score(record.score)),
-    el("span", { class: "out" }, ...(out.length ? out : [el("small", {}, "no single entity")])),
-    el("span", { class: "best" }, ...repair),
-    el("span", { class: "found" }, count(record.count), el("span", { class: "label" }, " found")),
+  const button = el("button", { type: "button", class: "toggle", "aria-expanded": "false", "aria-controls": id }, String(record.name));
+  const row = el(
+    "div",
+    { class: "row", role: "row" },
+    el("span", { class: "name", role: "cell" }, button, record.anomalous ? null : el("small", {}, " normal")),
+    el("span", { class: "score", role: "cell" }, el("span", { class: "label" }, "score "), score(record.score)),
+    el("span", { class: "out", role: "cell" }, ...blamed(record)),
+    el("span", { class: "best", role: "cell" }, ...repair),
+    el("span", { class: "found", role: "cell" }, count(record.count), el("span", { class: "label" }, " found")),
   );
-  const line = el("li", {}, button);
-  button.addEventListener("click", () => open(line, record, button.getAttribute("aria-expanded") !== "true"));
-  return { record, line, button };
+  const fold = el("div", { class: "fold", role: "row", id, hidden: "until-found" });
+  const made = { record, button, fold, line: el("div", { class: "item" }, row, fold) };
+  row.addEventListener("click", (event) => {
+    // Whoever marks a text with the mouse wants to copy it. Keys and scripts click without a mouse.
+    if (event.detail && getSelection().toString() && getSelection().containsNode(row, true)) return;
+    const wanted = !isOpen(made);
+    open(made, wanted);
+    point(made, wanted);
+    showAllButton();
+  });
+  fold.addEventListener("beforematch", () => {
+    open(made, true);
+    showAllButton();
+  });
+  return made;
 }
 
-// A record's details are made when it is first opened.
-function open(line, record, wanted) {
-  const id = "record-" + record.number;
-  if (wanted && !byId(id)) line.append(detail(record, id));
-  if (byId(id)) byId(id).hidden = !wanted;
-  line.firstChild.setAttribute("aria-expanded", String(wanted));
+function blamed(record) {
+  if (record.flagged.length) {
+    return record.flagged.map((domain) => el("span", { class: "flagged-short" }, "⚑ " + data.domains[domain] + " " + text(record.entities[domain])));
+  }
+  const rarest = record.pairs.slice(0, 1).map(([one, other]) => [one, other].map((domain) => data.domains[domain] + " " + text(record.entities[domain])).join(" with "));
+  return [el("small", {}, ["no single entity", ...rarest.map((pair) => "rarest pair " + pair)].join("; "))];
 }
 
-function matches(record) {
+const isOpen = ({ button }) => button.getAttribute("aria-expanded") === "true";
+
+// A record's details are made when they are first needed.
+function draw({ record, fold }) {
+  if (!fold.firstChild) fold.append(detail(record));
+}
+
+function open(made, wanted) {
+  draw(made);
+  if (wanted) made.fold.removeAttribute("hidden");
+  else made.fold.setAttribute("hidden", "until-found");
+  made.line.classList.toggle("open", wanted);
+  made.button.setAttribute("aria-expanded", String(wanted));
+}
+
+// A score as it reads on the page, minus sign and all; null where nothing is asked, NaN where it is no number.
+function bound(id) {
+  const typed = byId(id).value.trim().replace("−", "-");
+  const value = typed === "" ? null : Number(typed);
+  if (Number.isNaN(value)) byId(id).setAttribute("aria-invalid", "true");
+  else byId(id).removeAttribute("aria-invalid");
+  return Number.isNaN(value) ? null : value;
+}
+
+// What is asked for, as a test of one record.
+function asked() {
   const domain = byId("domain").selectedIndex - 1;
-  const wanted = byId("entity").value.trim().toLocaleLowerCase();
-  const from = byId("lowest").value, to = byId("highest").value;
-  if (domain >= 0 && !record.flagged.includes(domain)) return false;
-  if (wanted && !record.folded.some((entity, at) => (domain < 0 || at === domain) && entity.includes(wanted))) return false;
-  if (from !== "" && !(record.score >= +from)) return false;
-  return to === "" || record.score <= +to;
+  const typed = byId("entity").value.trim();
+  const whole = typed.length > 2 && typed.startsWith('"') && typed.endsWith('"') ? typed.slice(1, -1) : null;
+  const part = whole === null ? typed.toLocaleLowerCase() : "";
+  const from = bound("lowest"), to = bound("highest");
+  const has = (record, at) => (whole === null ? record.folded[at].includes(part) : text(record.entities[at]) === whole);
+  return (record) => {
+    if (domain >= 0 && !record.flagged.includes(domain)) return false;
+    if (typed && !record.entities.some((_, at) => (domain < 0 || at === domain) && has(record, at))) return false;
+    // A bound that was read off the page is rounded, and so is the score it was read from.
+    const near = [record.score, Number(score(record.score).replace("−", "-"))];
+    if (from !== null && !near.some((value) => value !== null && value >= from)) return false;
+    return to === null || near.some((value) => value !== null && value <= to);
+  };
 }
 
 function update() {
   const { of, sign, words: titles } = ORDERS[state.sort];
   const turn = sign * (state.turned ? -1 : 1);
-  const shown = items.filter(({ record }) => matches(record));
-  shown.sort((a, b) => turn * of(a.record, b.record) || a.record.number - b.record.number);
-  const held = document.activeElement;
-  list.replaceChildren(...shown.map(({ line }) => line));
-  if (list.contains(held)) held.focus();
+  const order = state.sort + turn;
+  // Moving a thousand open records takes a while; a filter only hides them.
+  if (order !== state.order) {
+    state.order = order;
+    items.sort((a, b) => turn * of(a.record, b.record) || a.record.number - b.record.number);
+    const held = document.activeElement;
+    list.replaceChildren(...items.map(({ line }) => line));
+    if (list.contains(held)) held.focus();
+  }
+  const matches = asked();
+  for (const { record, line } of items) line.hidden = !matches(record);
+  state.shown = items.filter(({ line }) => !line.hidden);
   byId("direction").textContent = titles[state.turned ? 1 : 0];
-  const all = data.records.length;
-  byId("status").textContent = shown.length === all ? many(all, "record") : `${count(shown.length)} of ${many(all, "record")}`;
+  for (const button of document.querySelectorAll(".sort")) {
+    const mine = button.dataset.sort === state.sort;
+    button.parentNode.setAttribute("aria-sort", mine ? (turn > 0 ? "ascending" : "descending") : "none");
+    button.title = mine ? titles[state.turned ? 1 : 0] : "Sort by this";
+  }
+  const all = items.length, some = state.shown.length;
+  byId("status").textContent = some === all ? many(all, "record") : `${count(some)} of ${many(all, "record")}`;
+  list.parentNode.hidden = some === 0;
+  byId("none").hidden = some > 0 || all === 0;
+  byId("best").hidden = !state.shown.some(({ record }) => record.changes.length);
   showAllButton();
 }
 
 function showAllButton() {
-  const closed = list.querySelector('.row[aria-expanded="false"]');
-  byId("all").hidden = !list.firstChild;
-  byId("all").textContent = closed ? "Open all" : "Close all";
+  byId("all").hidden = !state.shown.length;
+  byId("all").textContent = state.shown.every(isOpen) ? "Close all" : "Open all";
 }
 
 function openAll() {
-  const wanted = list.querySelector('.row[aria-expanded="false"]') !== null;
-  for (const { record, line } of items) if (line.isConnected) open(line, record, wanted);
+  const wanted = !state.shown.every(isOpen);
+  list.classList.toggle("many", state.shown.length > MANY);
+  for (const made of state.shown) open(made, wanted);
   showAllButton();
 }
 
+const heldItem = () => items.find(({ line }) => line.contains(document.activeElement));
+
 function move(step) {
-  const rows = [...list.querySelectorAll(".row")];
-  const here = document.activeElement.closest ? document.activeElement.closest("#list > li") : null;
-  const at = here ? rows.indexOf(here.firstChild) + step : step > 0 ? 0 : rows.length - 1;
-  const next = rows[Math.min(Math.max(at, 0), rows.length - 1)];
-  if (next) next.focus();
+  const here = state.shown.indexOf(heldItem());
+  const at = here >= 0 ? here + step : step > 0 ? 0 : state.shown.length - 1;
+  const next = state.shown[Math.min(Math.max(at, 0), state.shown.length - 1)];
+  if (next) next.button.focus();
 }

@@ -8,13 +8,24 @@ byId("direction").addEventListener("click", () => {
   state.turned = !state.turned;
   update();
 });
+for (const button of document.querySelectorAll(".sort")) {
+  button.addEventListener("click", () => {
+    state.turned = button.dataset.sort === state.sort && !state.turned;
+    state.sort = byId("sort").value = button.dataset.sort;
+    update();
+  });
+}
 for (const id of ["domain", "entity", "lowest", "highest"]) byId(id).addEventListener("input", update);
 byId("controls").addEventListener("submit", (event) => event.preventDefault());
 byId("reset").addEventListener("click", () => filter("", ""));
+byId("again").addEventListener("click", () => {
+  filter("", "");
+  byId("entity").focus(); // The button is gone; the next Tab must not begin at the top.
+});
 byId("all").addEventListener("click", openAll);
+byId("best").addEventListener("click", () => chooseBest(state.shown.map(({ record }) => record)));
 byId("export").addEventListener("click", exportCsv);
 byId("clear").addEventListener("click", clearChosen);
-list.addEventListener("click", showAllButton);
 
 function filter(domain, entity) {
   byId("domain").selectedIndex = data.domains.indexOf(domain) + 1;
@@ -25,7 +36,7 @@ function filter(domain, entity) {
 
 for (const bar of document.querySelectorAll("button.bar")) {
   bar.addEventListener("click", () => {
-    filter(bar.dataset.domain, bar.dataset.entity ?? "");
+    filter(bar.dataset.domain, bar.dataset.entity === undefined ? "" : `"${bar.dataset.entity}"`);
     byId("records").scrollIntoView({ block: "start" });
     byId("records").focus({ preventScroll: true });
   });
@@ -43,6 +54,11 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "j" || (inList && event.key === "ArrowDown")) move(1);
   else if (event.key === "k" || (inList && event.key === "ArrowUp")) move(-1);
   else if (event.key === "/") byId("entity").focus();
+  else if (event.key === "Escape" && heldItem() && isOpen(heldItem())) {
+    const held = heldItem();
+    held.button.focus();
+    held.button.click();
+  }
   else return;
   event.preventDefault();
 });
@@ -56,9 +72,18 @@ function showTheme() {
 }
 
 byId("theme").addEventListener("click", () => {
-  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  const theme = isDark() ? "light" : "dark";
+  // Back at what the screen's owner prefers anyway, the page follows that again.
+  const own = (theme === "dark") === dark.matches;
+  if (own) delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  try {
+    if (own) localStorage.removeItem("carat-theme");
+    else localStorage.setItem("carat-theme", theme);
+  } catch {} // As in theme.js.
   showTheme();
 });
 dark.addEventListener("change", showTheme);
 showTheme();
 update();
+goToAddress();

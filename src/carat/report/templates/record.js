@@ -6,7 +6,8 @@ const flaggedOf = (record) => data.domains.map((_, domain) => domain).filter((do
 
 function strip(record) {
   const cells = data.domains.map((name, domain) => cell(record, name, domain));
-  return el("div", {}, el("h3", {}, "Entities and their likelihood"), el("dl", { class: "strip" }, ...cells));
+  const link = el("a", { href: addressOf(record) }, "Link to this record");
+  return el("div", {}, el("div", { class: "over" }, el("h3", {}, "Entities and their likelihood"), link), el("dl", { class: "strip" }, ...cells));
 }
 
 function cell(record, name, domain) {
@@ -17,14 +18,14 @@ function cell(record, name, domain) {
   }
   const flagged = isFlagged(record, domain);
   const step = STEPS.filter((edge) => likelihood >= edge).length;
-  const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "×" : "never seen in training";
+  const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "×" : "never seen";
   const number = likelihood === null ? "no likelihood" : likelihood.toFixed(2);
   return el(
     "div",
-    { class: "cell step-" + step + (flagged ? " flagged" : ""), title: seen },
+    { class: "cell step-" + step + (flagged ? " flagged" : "") },
     el("dt", {}, (flagged ? "⚑ " : "") + name),
     el("dd", { class: "entity" }, entity),
-    el("dd", { class: "likelihood" }, number),
+    el("dd", { class: "likelihood" }, number, el("span", { class: "seen" }, seen)),
   );
 }
 
@@ -40,34 +41,59 @@ function words(record) {
   );
 }
 
+// More than two entities would push the counterfactuals far down: their counts open on request.
+const UNFOLDED = 2;
+
 function evidence(record) {
-  return el("div", { class: "evidence" }, ...Object.keys(record.against).map((domain) => witnesses(record, +domain)));
+  if (record.pairs.length) return el("div", { class: "evidence" }, pairs(record));
+  return el("div", { class: "evidence" }, ...record.against.map((found, at) => witnesses(record, found, at < UNFOLDED)));
 }
 
-function usually([found, times]) {
-  return el("span", { class: "usual" }, text(found), el("small", {}, " " + count(times) + "×"));
+function named(record, domain) {
+  return [el("small", {}, data.domains[domain] + " "), brief(text(record.entities[domain]))];
 }
 
-function witnesses(record, domain) {
-  const entity = data.domains[domain] + " " + text(record.entities[domain]);
-  const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "× in training" : "never seen in training";
-  const rows = record.against[domain].map(([other, name, together, usual]) =>
+function heads(...titles) {
+  return el("thead", {}, el("tr", {}, ...titles.map(([title, kind]) => el("th", { scope: "col", class: kind }, title))));
+}
+
+function pairs(record) {
+  const rows = record.pairs.map(([one, other, together, expected]) =>
     el(
       "tr",
       {},
-      el("td", { class: "beside" }, el("small", {}, data.domains[other] + " "), text(name)),
-      el("td", { class: "count" }, together ? count(together) + "×" : "never"),
-      el("td", {}, ...(usual.length ? usual.map(usually) : ["nothing known"])),
+      el("td", {}, ...named(record, one)),
+      el("td", {}, ...named(record, other)),
+      el("td", { class: "count", "data-label": "together" }, together ? count(together) + "×" : "never"),
+      el("td", { class: "count", "data-label": "by chance" }, (expected >= 10 ? count(Math.round(expected)) : expected.toFixed(1)) + "×"),
     ),
   );
-  const head = [["beside", "beside"], ["together", "count"], ["usually goes with", null]].map(([title, kind]) =>
-    el("th", { scope: "col", class: kind }, title),
+  const titles = heads(["entity", null], ["beside", null], ["together", "count"], ["by chance", "count"]);
+  return el("div", { class: "pairs" }, el("h3", {}, "Rarest pairs"), el("table", {}, titles, el("tbody", {}, ...rows)));
+}
+
+function usually([found, times]) {
+  return el("span", { class: "usual" }, brief(text(found)), el("small", {}, " " + count(times) + "×"));
+}
+
+function witnesses(record, [domain, against], open) {
+  const entity = data.domains[domain] + " " + text(record.entities[domain]);
+  const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "× in training" : "never seen in training";
+  const rows = against.map(([other, , together, usual]) =>
+    el(
+      "tr",
+      {},
+      el("td", { class: "beside" }, ...named(record, other)),
+      el("td", { class: "count" }, together ? count(together) + "×" : "never"),
+      el("td", { class: "usually", "data-label": "usually" }, ...(usual.length ? usual.map(usually) : ["nothing known"])),
+    ),
   );
+  const titles = heads(["beside", "beside"], ["together", "count"], ["usually goes with", null]);
   return el(
-    "div",
-    {},
-    el("h3", {}, entity + ", " + seen),
-    el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)),
+    "details",
+    { class: "witnesses", open: open ? "" : null },
+    el("summary", {}, el("h3", {}, entity + ", " + seen)),
+    el("table", {}, titles, el("tbody", {}, ...rows)),
   );
 }
 
@@ -79,7 +105,7 @@ function place(record) {
   const x = (value) => (width * (Math.min(Math.max(value, first), last) - first)) / (last - first);
   const tallest = Math.sqrt(Math.max(1, ...counts));
   const bars = counts.map((number, bar) => {
-    const tall = (height * Math.sqrt(number)) / tallest;
+    const tall = number ? Math.max((height * Math.sqrt(number)) / tallest, 1) : 0;
     const left = x(edges[bar]);
     const below = edges[bar + 1] <= data.threshold ? "bars below" : "bars";
     return shape("rect", { class: below, x: left, y: height - tall, width: Math.max(x(edges[bar + 1]) - left - 0.6, 0.4), height: tall });
@@ -89,6 +115,7 @@ function place(record) {
   const here = x(record.score === null ? first : record.score);
   const above = `M${here - 5},${height + 13}L${here + 5},${height + 13}L${here},${height + 3}Z`;
   const said = `Score ${score(record.score)}, percentile ${percentile(record.percentile)}: ${record.anomalous ? "anomalous" : "normal"}, the threshold is ${score(data.threshold)}`;
+  const beyond = record.score !== null && (record.score < first || record.score > last) ? ", farther out than the bars reach" : "";
   return el(
     "div",
     { class: "place" },
@@ -101,12 +128,12 @@ function place(record) {
       ...dots,
       shape("path", { class: "here", d: above }),
     ),
-    el("p", { class: "muted" }, said + ". ▲ this record" + (dots.length ? ", ● its counterfactuals" : "")),
+    el("p", { class: "muted" }, said + ". ▲ this record" + beyond + (dots.length ? ", ● its counterfactuals" : "")),
   );
 }
 
-function detail(record, id) {
-  const known = Object.keys(record.against).length > 0;
+function detail(record) {
+  const known = record.against.length + record.pairs.length > 0;
   const why = el("div", { class: known ? "why" : "" }, known ? evidence(record) : null, place(record));
-  return el("div", { class: "detail", id }, strip(record), words(record), why, changes(record));
+  return el("div", { class: "detail", role: "cell", "aria-colspan": "5" }, strip(record), words(record), why, changes(record));
 }

@@ -1,0 +1,101 @@
+"""Records on a terminal: what does not belong, why, and what would have been normal, as a compact coloured diff.
+
+Colour only repeats what the signs say: a likelihood in brackets, an arrow, a tick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from carat.cli.app import plain
+
+if TYPE_CHECKING:
+    from carat.recourse.explanation import Change, EntityView, Explanation
+
+FLAGGED, NEW, FAINT = "bold red", "bold green", "dim"
+INDENT = (0, 0, 0, 2)
+
+
+def diff(explanation: Explanation, *, words: bool = True, truth: int = 0) -> RenderableType:
+    """A record as a few lines.
+
+    Args:
+        explanation: the record.
+        words: also say why its entities do not belong, and what limited the search.
+        truth: rank of the counterfactual that is known to be the true record, to be marked.
+    """
+    lines: list[RenderableType] = [_verdict(explanation), Padding(_strip(explanation.entities), INDENT)]
+    if words:
+        lines += [Padding(Text(plain(sentence)), (0, 0, 0, 4)) for sentence in explanation.in_words()]
+    if explanation.counterfactuals:
+        lines.append(Padding(_repairs(explanation, truth), INDENT))
+    if words and explanation.reason:
+        lines.append(Padding(Text(plain(f"Note: {explanation.reason}."), style=FAINT), INDENT))
+    return Group(*lines)
+
+
+def show(explanations: Sequence[Explanation], console: Console, *, words: bool = True) -> None:
+    """Records one below the other, an empty line before each."""
+    for explanation in explanations:
+        console.print()
+        console.print(diff(explanation, words=words))
+
+
+def _verdict(explanation: Explanation) -> Text:
+    return Text.assemble(
+        (f"Record {plain(str(explanation.record))}", "bold"),
+        ": anomalous" if explanation.anomalous else ": normal",
+        (f", percentile {explanation.percentile:.2f}, score {explanation.score:.2f}", FAINT),
+    )
+
+
+def _strip(entities: Sequence[EntityView]) -> Text:
+    """All entities; what does not belong stands out, with its likelihood."""
+    cells = [_cell(view) for view in entities]
+    return Text.assemble(*[part for cell in cells for part in (cell, (" · ", FAINT))][:-1])
+
+
+def _cell(view: EntityView) -> Text:
+    domain = f"{plain(view.domain)} "
+    if view.entity is None:
+        return Text(f"{domain}missing", style=FAINT)
+    if view.flagged:
+        return Text.assemble((domain, FLAGGED), (f"{plain(view.entity)} ({view.likelihood:.2f})", f"{FLAGGED} reverse"))
+    return Text.assemble((domain, FAINT), plain(view.entity))
+
+
+def _repairs(explanation: Explanation, truth: int) -> Table:
+    """The counterfactuals, each on a line: what changes, and where the score then lies."""
+    shown = Table.grid(padding=(0, 2, 0, 0))
+    shown.add_column(justify="right", style=FAINT, no_wrap=True)
+    shown.add_column(overflow="fold")
+    shown.add_column(no_wrap=True)
+    shown.add_column(no_wrap=True, style=FAINT)
+    for change in explanation.counterfactuals:
+        true = Text(" ✓ the true record", style=NEW) if change.rank == truth else Text()
+        shown.add_row(f"{change.rank}.", _changes(change), _after(change).append_text(true), _support(change))
+    return shown
+
+
+def _changes(change: Change) -> Text:
+    parts: list[tuple[str, str]] = []
+    for domain, (before, after) in change.changes.items():
+        old = "missing" if before is None else plain(before)
+        parts += [(f"{plain(domain)} ", FAINT), (old, "red"), (" → ", ""), (plain(after), NEW), (", ", FAINT)]
+    return Text.assemble(*parts[:-1])
+
+
+def _after(change: Change) -> Text:
+    words = f"percentile {change.percentile:.1f}" + ("" if change.cost is None else f", cost {change.cost:g}")
+    return Text(words, style="" if change.valid else FAINT).append("" if change.valid else ", still anomalous")
+
+
+def _support(change: Change) -> str:
+    least = min(change.support.values(), default=0)
+    return f"seen together {least:,}×" if least else "never seen together"

@@ -1,0 +1,37 @@
+"""What a person does on the page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from pathlib import Path
+
+from tests.report.browser import Tab
+
+NAMES = "[...document.querySelectorAll('#list .item:not([hidden]) .toggle')].map(name => name.textContent)"
+"""Of the records that are listed, as they are."""
+
+
+def choose(page: Tab, field: str, value: str) -> None:
+    """Fill a field as a person would."""
+    found = f"document.getElementById('{field}')"
+    page.run(f"{found}.value = '{value}'")
+    for event in ("input", "change"):
+        page.run(f"{found}.dispatchEvent(new Event('{event}', {{bubbles: true}}))")
+
+
+def click(page: Tab, button: str) -> None:
+    page.run(f"document.getElementById('{button}').click()")
+
+
+def exported(page: Tab, folder: Path) -> list[list[str]]:
+    """What lies in the downloaded file."""
+    target = folder / "counterfactuals.csv"
+    target.unlink(missing_ok=True)
+    click(page, "export")
+    end = time.monotonic() + 30
+    while not (target.exists() and target.stat().st_size):
+        assert time.monotonic() < end, "nothing was downloaded"
+        time.sleep(0.05)
+    return list(csv.reader(io.StringIO(target.read_bytes().decode("utf-8-sig"), newline="")))

@@ -1,0 +1,40 @@
+"""One browser for all tests of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from carat.report import write_report
+from tests.report import results
+from tests.report.browser import Tab, browser
+
+
+@pytest.fixture(scope="package")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("browser")
+
+
+@pytest.fixture(scope="package")
+def tab(folder: Path) -> Iterator[Tab]:
+    """One browser for all tests."""
+    with browser(folder) as opened:
+        write_report(results.costly(), folder / "costly.html")
+        write_report(results.hostile(), folder / "hostile.html")
+        write_report(results.barren(), folder / "barren.html")
+        write_report(results.long(), folder / "long.html")
+        write_report(results.blameless(), folder / "blameless.html")
+        yield opened
+
+
+@pytest.fixture
+def page(tab: Tab, folder: Path) -> Iterator[Tab]:
+    """The page with costs, fresh; at the end nothing must have gone wrong."""
+    tab.screen(1280)
+    tab.requests.clear()
+    tab.open(folder / "costly.html")
+    yield tab
+    tab.run("localStorage.clear()")  # It outlives the page.
+    assert tab.errors == []
