@@ -56,7 +56,7 @@ def test_a_byte_order_mark_is_no_mistake(file: Path) -> None:
     [
         ("[table]\ndomain = ['a']\n", "unknown key 'table.domain'; did you mean 'domains'?"),
         ("[tabel]\n", "unknown key 'tabel'; did you mean 'table'?"),
-        ("[table]\nzzz = 1\n", "unknown key 'table.zzz'; there is: domains, numeric"),
+        ("[table]\nzzz = 1\n", "unknown key 'table.zzz'; there is: domains, also, without, numeric"),
         ("[table]\ndomains = 'Port'\n", "'table.domains': input should be a valid list, got 'Port'"),
         ("[table]\ndomains = ['Port', 3]\n", "'table.domains.1': input should be a valid string, got 3"),
         ("[table]\nnumeric = { Weight = 'ten' }\n", "'table.numeric.Weight': input should be a valid integer"),

@@ -17,6 +17,8 @@ class TableConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     domains: list[str] | None = None
+    also: list[str] = Field(default_factory=list)
+    without: list[str] = Field(default_factory=list)
     numeric: dict[str, int] = Field(default_factory=dict)
     id: str | None = None
     time: str | None = None

@@ -32,6 +32,8 @@ def fit(
     data: Any,
     *,
     domains: Sequence[str] | None = None,
+    also: Sequence[str] = (),
+    without: Sequence[str] = (),
     numeric: Mapping[str, int] | None = None,
     id: str | None = None,
     time: str | None = None,
@@ -55,6 +57,8 @@ def fit(
     Args:
         data: a frame (pandas, polars, pyarrow), a path, or the name of a dataset.
         domains: columns to model; None takes every text column worth it.
+        also: columns to take besides, such as codes that are wholly numbers.
+        without: columns to leave out, such as an outcome that is known only later.
         numeric: numeric columns and their number of quantile bins; they become domains.
         id: column that names a record in the outputs.
         time: column that orders the records, for a split by time; `fit` itself holds out at random.
@@ -97,7 +101,9 @@ def fit(
         given = _with_defaults(given, data.schema)
         data = data.table
     source = Watched(open_source(data), run.progress, "reading entities", "reading records")
-    found = scan(source, **given, min_count=min_count)
+    found = scan(source, **given, also=also, without=without, min_count=min_count)
+    if notify is not None:
+        notify(found.domains_line())
     if line := found.left_out_line():
         (notify or _logger.warning)(line)
     table = Table.read(source, found.schema, found.vocabulary, found.rows)

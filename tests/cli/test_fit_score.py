@@ -31,11 +31,26 @@ def test_fit_writes_a_model_and_says_so(work: Path, capsys: pytest.CaptureFixtur
     assert run(["fit", "more.csv", "--out", "new", *INSTANT]) == 0
     said = capsys.readouterr()
     assert said.out == ""
-    left_out, summary = said.err.splitlines()
-    assert left_out == "left out: Weight (numbers); name a column with --columns to take it in"
+    domains, left_out, summary = said.err.splitlines()
+    assert domains == "domains: " + ", ".join(f"{name} {size}" for name, size in zip(DOMAINS, sizes(), strict=True))
+    assert left_out == "left out: Weight (numbers); --also NAME takes a column in"
     assert summary.startswith("new: 1,200 records, 4 domains, 60 entities, detector counts, ")
     assert carat.load(work / "new").vocabulary.names == list(DOMAINS)
     assert not (work / "new.partial").exists()
+
+
+def sizes() -> list[int]:
+    return [len(planted_table()[name].unique()) for name in DOMAINS]
+
+
+def test_columns_beside_and_without(work: Path) -> None:
+    write_csv(work / "more.csv", planted_table().append_column("Weight", pa.array([i % 7 for i in range(1200)])))
+    (work / "carat.toml").write_text('[table]\nalso = ["Weight"]\nwithout = ["Port"]\n')
+    assert run(["fit", "more.csv", "--out", "new", "--config", "carat.toml", *INSTANT]) == 0
+    assert carat.load(work / "new").vocabulary.names == ["Good", "Carrier", "Buyer", "Weight"]
+    fit = ["fit", "more.csv", "--out", "newer", "--config", "carat.toml", "--without", "Buyer, Good", *INSTANT]
+    assert run(fit) == 0, "the command wins over the file"
+    assert carat.load(work / "newer").vocabulary.names == ["Port", "Carrier", "Weight"]
 
 
 def test_score_finds_the_strange_record(work: Path, capsys: pytest.CaptureFixture[str]) -> None:

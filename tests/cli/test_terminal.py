@@ -226,6 +226,14 @@ def test_the_help_is_a_tutorial_that_runs(work: Path, capsys: pytest.CaptureFixt
     capsys.readouterr()
 
 
+def test_a_reader_that_leaves_early_is_no_error(work: Path) -> None:
+    carat = f"{sys.executable} -c 'from carat.cli import main; main()'"
+    line = f"set -o pipefail; {carat} score model planted.csv --quiet | head -1"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 1
+
+
 def test_help_and_mistakes_do_not_wait_for_torch() -> None:
     code = "import sys; from carat.cli import run; run(['--help']); run(['fit', '--nonsense']); "
     code += "assert 'torch' not in sys.modules and 'pyarrow' not in sys.modules"

@@ -46,7 +46,8 @@ def test_text_columns_become_domains_and_the_others_say_why_not() -> None:
     line = found.left_out_line()
     assert line is not None
     assert line.startswith("left out: Amount (numbers), Weight (numbers), Day (dates)")
-    assert "--columns" in line
+    assert line.endswith("--also NAME takes a column in")
+    assert found.domains_line() == "domains: Port 2, Good 2"
 
 
 def test_a_domain_named_like_an_output_column_is_refused_even_where_nobody_named_it() -> None:
@@ -64,6 +65,31 @@ def test_naming_a_column_takes_it_in() -> None:
     assert found.schema.domains == ("Weight", "Note", "Day")
     assert found.vocabulary.domains[0].entities.to_pylist() == ["3", "1", "2"]
     assert not found.left_out
+
+
+def test_also_and_without() -> None:
+    """In the order of the table, beside what is taken by itself."""
+    found = scanned(COLUMNS, also=["Weight", "Note"], without=["Good", "Tags"])
+    assert found.schema.domains == tuple(name for name in COLUMNS if name in ("Port", "Weight", "Note"))
+    assert {"Good", "Tags"}.isdisjoint(found.left_out), "what was asked for need not be said"
+    assert scanned(COLUMNS, domains=["Port", "Good", "Day"], without=["Port"]).schema.domains == ("Good", "Day")
+    assert scanned(COLUMNS, domains=["Port", "Good"], also=["Day"]).schema.domains == ("Port", "Good", "Day")
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"also": ["Prt"]}, "no column 'Prt'; did you mean 'Port'"),
+        ({"without": ["Prt"]}, "no column 'Prt'; did you mean 'Port'"),
+        ({"also": ["Day"], "without": ["Day"]}, "'Day' is both"),
+        ({"numeric": {"Weight": 2}, "without": ["Weight"]}, "'Weight' is both"),
+        ({"also": ["Country"]}, "'Country' can't be a domain: one entity"),
+        ({"without": ["Port"]}, r"1 column\(s\) can be a domain"),
+    ],
+)
+def test_also_and_without_must_make_sense(options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        scanned(COLUMNS, **options)
 
 
 @pytest.mark.parametrize(

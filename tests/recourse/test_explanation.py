@@ -109,7 +109,7 @@ def test_missing_and_unseen_in_words() -> None:
     port, good, *_ = told.entities
     assert (good.entity, good.likelihood, good.flagged, good.against) == (None, None, False, ())
     assert (port.entity, port.seen, port.flagged) == ("Atlantis", 0, True)
-    assert "Port Atlantis was never seen in training." in str(told)
+    assert "Port Atlantis was in none of the records learned from." in str(told)
     assert all(witness.domain != "Good" for witness in port.against)
     for change in told.counterfactuals:
         assert change.changes["Port"][0] == "Atlantis"
@@ -172,7 +172,7 @@ def test_where_no_entity_is_to_blame() -> None:
     assert f"  {pair}" in str(told)
     assert replace(told, pairs=()).in_words() == [least, "No pair of its entities is rare."]
     new = (*views[:2], EntityView("C", "c", 0.9, 0))
-    assert replace(told, pairs=(), entities=new).in_words() == [least, "C c was never seen in training."]
+    assert replace(told, pairs=(), entities=new).in_words() == [least, "C c was in none of the records learned from."]
     unasked = tuple(replace(view, likelihood=None) for view in views)
     assert replace(told, entities=unasked).in_words() == [pair], "a method without an explainer"
     assert replace(told, entities=views[2:], pairs=()).in_words() == ["The record has no entities."]

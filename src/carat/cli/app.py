@@ -6,6 +6,7 @@ should not wait for it.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -60,6 +61,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
+CONSOLE = Console(stderr=True)
+"""For people; the bars are on it too, so that a line said meanwhile stands above them and not among them."""
 START, DAILY, RESEARCH = "Start", "Every day", "Look inside and compare"
 """Panels of `carat --help`."""
 
@@ -88,7 +91,7 @@ def say(line: str, *, quiet: bool = False) -> None:
     """A line for the person at the terminal; standard output is for data alone."""
     if not quiet:
         text = plain(" ".join(line.split()))
-        console().print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)
+        CONSOLE.print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def conclude(line: str, facts: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
@@ -97,11 +100,6 @@ def conclude(line: str, facts: dict[str, Any], *, as_json: bool, quiet: bool) ->
         typer.echo(json.dumps(facts, ensure_ascii=False))
     else:
         say(line, quiet=quiet)
-
-
-def console() -> Console:
-    """Standard error as it is now, so that tests and pipes see the same."""
-    return Console(stderr=True)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -119,10 +117,10 @@ def run(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted", 130)
-    except BrokenPipeError:
-        # The reader of our standard output has gone, as `head` does; nothing is wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+    except SystemExit as stop:
+        # typer's answer where the reader of our standard output has gone, as `head` does; nothing is wrong.
+        gone = isinstance(stop.__context__, OSError) and stop.__context__.errno == errno.EPIPE
+        return 0 if gone else int(stop.code or 0)
     except OSError as error:  # no permission, a full disk, a name too long
         return _fail(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
     except Exception as error:

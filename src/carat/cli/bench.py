@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from carat.cli.app import RESEARCH, app, conclude, say
+from carat.cli.app import CONSOLE, RESEARCH, app, conclude, say
 from carat.cli.options import Device, Quiet
 from carat.cli.options import tables as table_names
 from carat.errors import InputError, MissingExtraError
@@ -75,7 +75,7 @@ def bench(
         dial=dial,
         stability=stability,
     )
-    with terminal_progress(quiet=quiet) as progress:
+    with terminal_progress(quiet=quiet, console=CONSOLE) as progress:
         run = Bench(plan, out, progress, lambda line: say(line, quiet=quiet))
         cells = run.run()
     _write(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from carat.cli.app import START, app, conclude, say
+from carat.cli.app import CONSOLE, START, app, conclude, say
 from carat.cli.options import Data, Device, Force, Profile, Quiet, one_of
 from carat.errors import InputError
 
@@ -20,6 +20,12 @@ def fit(
     config: Annotated[Path | None, typer.Option(metavar="carat.toml", help="Columns and their roles.")] = None,
     columns: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="The columns to model; default: every text column worth it.")
+    ] = None,
+    also: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Columns to take besides, such as codes that are numbers.")
+    ] = None,
+    without: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Columns to leave out, such as an outcome known only later.")
     ] = None,
     profile: Profile = "fast",
     detector: Annotated[
@@ -57,10 +63,10 @@ def fit(
     if partial is None:
         conclude(f"{out}: complete already, nothing to resume", {"model": str(out)}, as_json=as_json, quiet=quiet)
         return
-    with terminal_progress(quiet=quiet) as progress:
+    with terminal_progress(quiet=quiet, console=CONSOLE) as progress:
         model = fit_model(
             data,
-            **_table_options(config, columns),
+            **_table_options(config, columns=columns, also=also, without=without),
             profile=profile,
             detector=detector,
             explainer=None if explainer else False,
@@ -111,8 +117,10 @@ def _prepare(out: Path, *, resume: bool, force: bool) -> Path | None:
     return partial
 
 
-def _table_options(config: Path | None, columns: str | None) -> dict[str, Any]:
-    """What the configuration file says of the table; `--columns` wins over its domains."""
+def _table_options(
+    config: Path | None, *, columns: str | None, also: str | None, without: str | None
+) -> dict[str, Any]:
+    """What the configuration file says of the table; what the command names wins over it."""
     options: dict[str, Any] = {}
     if config is not None:
         from carat.config import read_config
@@ -120,6 +128,8 @@ def _table_options(config: Path | None, columns: str | None) -> dict[str, Any]:
         table = read_config(config).table
         options = {
             "domains": table.domains,
+            "also": table.also,
+            "without": table.without,
             "numeric": table.numeric or None,
             "id": table.id,
             "time": table.time,
@@ -128,6 +138,7 @@ def _table_options(config: Path | None, columns: str | None) -> dict[str, Any]:
         }
         if table.threshold is not None:
             options["threshold"] = table.threshold
-    if columns is not None:
-        options["domains"] = [name.strip() for name in columns.split(",") if name.strip()]
+    for key, names in (("domains", columns), ("also", also), ("without", without)):
+        if names is not None:
+            options[key] = [name.strip() for name in names.split(",") if name.strip()]
     return options

@@ -44,7 +44,7 @@ def recourse(
     neighbours: Annotated[int, typer.Option(min=1, help="Candidates of each source.")] = 100,
     budget: Annotated[
         int | None,
-        typer.Option(min=1, help="Combinations a record. [default: 200,000; 2,000 without a closed form]"),
+        typer.Option(min=1, help="Combinations a record. Default: 200,000; 2,000 without a closed form."),
     ] = None,
     seconds: Annotated[float, typer.Option(help="For a batch of 256 records; then a quicker search.")] = 60.0,
     show: Show = 5,

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from carat.cli.app import CONSOLE
 from carat.cli.stream import Output, Strangest, open_data
 from carat.data import TableWriter
 from carat.data.writers import check_output, check_place
@@ -99,7 +100,7 @@ class Job:
     def _parts(self, data: str, *, top: int | None, every: bool) -> Iterator[Part]:
         """A batch at a time; one bar for reading and scoring, one for the search, which grows with what is found."""
         source = open_data(data)
-        with terminal_progress(quiet=self.output.quiet) as progress:
+        with terminal_progress(quiet=self.output.quiet, console=CONSOLE) as progress:
             scoring = progress.stage("scoring", source.about_rows())
             searching = None
 

@@ -9,7 +9,7 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
-from carat.cli.app import say
+from carat.cli.app import CONSOLE, say
 from carat.cli.view import diff
 from carat.data import Anomalies, Table, TableWriter, corrupt, open_source
 from carat.data.table import Unseen
@@ -77,7 +77,7 @@ def show_all(out: Path) -> None:
 
 def _fit() -> Model:
     dataset = flights()
-    with terminal_progress() as progress:
+    with terminal_progress(console=CONSOLE) as progress:
         return fit_model(
             dataset.table.slice(0, TRAIN_ROWS),
             domains=dataset.schema.domains,

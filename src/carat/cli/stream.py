@@ -14,7 +14,7 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
-from carat.cli.app import say
+from carat.cli.app import CONSOLE, say
 from carat.cli.view import show
 from carat.data import Table, TableWriter, open_source
 from carat.data.readers import Source
@@ -123,7 +123,7 @@ def through(
     source = open_data(data)
     unseen: Counter[tuple[str, str]] = Counter()
     with ExitStack() as stack:
-        progress: Progress = stack.enter_context(terminal_progress(quiet=output.quiet))
+        progress: Progress = stack.enter_context(terminal_progress(quiet=output.quiet, console=CONSOLE))
         rows = stack.enter_context(TableWriter(output.file, force=output.force)) if output.file else None
         stage = progress.stage(doing, source.about_rows())
         for part in model.stream(source):

@@ -31,13 +31,19 @@ class Scan:
         if not self.left_out:
             return None
         names = ", ".join(f"{name} ({reason})" for name, reason in self.left_out.items())
-        return f"left out: {names}; name a column with --columns to take it in"
+        return f"left out: {names}; --also NAME takes a column in"
+
+    def domains_line(self) -> str:
+        """One line for the user: what became a domain, and how many entities it holds."""
+        return "domains: " + ", ".join(f"{domain.name} {len(domain.entities):,}" for domain in self.vocabulary.domains)
 
 
 def scan(
     source: Source,
     *,
     domains: Sequence[str] | None = None,
+    also: Sequence[str] = (),
+    without: Sequence[str] = (),
     numeric: Mapping[str, int] | None = None,
     id: str | None = None,
     time: str | None = None,
@@ -49,6 +55,8 @@ def scan(
     Args:
         source: what to read.
         domains: the columns to take; None takes every column that holds text worth modelling.
+        also: columns to take besides, such as codes that are wholly numbers.
+        without: columns to leave out, such as an outcome that is known only later.
         numeric: columns to cut into quantile bins; they become domains too.
         id: column that names a record.
         time: column to split by.
@@ -59,29 +67,33 @@ def scan(
     if min_count < 1:
         raise InputError(f"min_count must be at least 1, got {min_count}")
     roles = [name for name in (id, time) if name is not None]
-    named = [*(domains or []), *(name for name in numeric if name not in (domains or []))]
-    check_columns(source, [*named, *roles])
+    named = [*dict.fromkeys((*(domains or ()), *also, *numeric))]
+    check_columns(source, [*named, *without, *roles])
+    both = [name for name in (*also, *numeric) if name in without]
+    if both:
+        raise InputError(f"column '{both[0]}' is both to be taken in and to be left out; decide")
+    named = [name for name in named if name not in without]
     if domains is not None:
         # Refuse an impossible choice before the pass, not after it.
         Schema(domains=tuple(named), numeric=numeric, id=id, time=time)
         wanted = named
     else:
-        wanted = [name for name in source.names if name not in roles or name in numeric]
+        wanted = [name for name in source.names if name in named or (name not in roles and name not in without)]
     columns = {name: _Column(name, numeric.get(name)) for name in wanted}
     rows = 0
     for batch in source.batches(wanted):
         rows += batch.num_rows
         for column, array in zip(columns.values(), batch.columns, strict=True):
-            column.add(array, forced=domains is not None)
+            column.add(array, forced=column.name in named)
     if rows < 2:
         raise InputError(f"{source.label}: {'one row' if rows else 'no rows'}; a model needs at least two")
     left_out: dict[str, str] = {}
     found = []
     for name, column in columns.items():
-        reason = None if name in numeric else column.unfit(min_count, named=domains is not None)
+        reason = None if name in numeric else column.unfit(min_count, named=name in named)
         if reason is None:
             found.append(column.domain(min_count))
-        elif domains is not None:
+        elif name in named:
             raise InputError(f"{source.label}: column '{name}' can't be a domain: {reason}; leave it out")
         else:
             left_out[name] = reason

@@ -59,7 +59,7 @@ class OutsideDetector(ABC):
         return torch.cat([torch.empty(0), *parts]).to(ids.device)
 
     def _score_part(self, ids: Tensor) -> Tensor:
-        values = np.asarray(self._values(ids), dtype=np.float64)
+        values = np.array(self._values(ids), dtype=np.float64)  # a copy: what came may be read-only
         if values.shape != (len(ids),):
             raise InputError(
                 f"{self.describe()} must give one score a record: expected shape ({len(ids)},), got {values.shape}"

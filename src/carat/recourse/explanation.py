@@ -63,12 +63,16 @@ class EntityView:
         """Whether it is less likely than not."""
         return self.likelihood is not None and self.likelihood < CUT
 
+    def is_new(self) -> str:
+        """What there is to say of an entity that training did not meet; it may be in a record that was held out."""
+        return f"{self.domain} {self.entity} was in none of the records learned from."
+
     def in_words(self) -> str:
         """Why it does not belong, in one sentence."""
         if not self.flagged:
             return f"{self.domain} {self.entity} belongs here."
         if not self.seen:
-            return f"{self.domain} {self.entity} was never seen in training."
+            return self.is_new()
         words = f"{self.domain} {self.entity} is unlikely here"
         if not self.against:
             return f"{words}."
@@ -149,7 +153,7 @@ class Explanation:
             for view in likely[:1]
         ]
         new = [view for view in present if not view.seen]
-        said += [f"{view.domain} {view.entity} was never seen in training." for view in new]
+        said += [view.is_new() for view in new]
         if self.pairs:
             first, second, together, expected = self.pairs[0]
             one, other = self.entities[first], self.entities[second]

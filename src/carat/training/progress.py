@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
 from carat.data.readers import Source
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class Stage(Protocol):
@@ -56,7 +59,7 @@ class Silent:
 class RichProgress:
     """Bars on a terminal, with an estimate of the time left."""
 
-    def __init__(self) -> None:
+    def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console  # noqa: PLC0415 - keeps `import carat` quick
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: PLC0415
 
@@ -67,7 +70,7 @@ class RichProgress:
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[note]}", markup=False),
-            console=Console(stderr=True),
+            console=console or Console(stderr=True),
         )
 
     def stage(self, name: str, total: int | None) -> Stage:
@@ -91,12 +94,15 @@ class RichProgress:
 
 
 @contextmanager
-def terminal_progress(*, quiet: bool = False) -> Iterator[Progress]:
-    """Bars on standard error while the block runs, if that is a terminal and nobody asked for silence."""
+def terminal_progress(*, quiet: bool = False, console: Console | None = None) -> Iterator[Progress]:
+    """Bars on standard error while the block runs, if that is a terminal and nobody asked for silence.
+
+    What else is printed meanwhile should go to the same `console`, so that it stands above the bars.
+    """
     if quiet or not sys.stderr.isatty():
         yield Silent()
         return
-    progress = RichProgress()
+    progress = RichProgress(console)
     with progress.bars:
         yield progress
 
