@@ -3,13 +3,18 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test docs lint format bench clean
 
 demo: .venv/core
 	$(BIN)/carat demo
 
-test: lint
+test: lint docs
 	$(BIN)/python -m pytest
+
+# Into site/, to be opened from the disk or served from anywhere; a link that leads nowhere fails the build. Without
+# --quiet: it would hide the warnings from --strict, too.
+docs: .venv/dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -40,4 +45,4 @@ $(BIN)/python:
 	touch $@ .venv/core
 
 clean:
-	rm -rf .venv carat-demo
+	rm -rf .venv carat-demo site
