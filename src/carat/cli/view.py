@@ -41,10 +41,12 @@ def diff(explanation: Explanation, *, words: bool = True, truth: int = 0) -> Ren
 
 
 def show(explanations: Sequence[Explanation], console: Console, *, words: bool = True) -> None:
-    """Records one below the other, an empty line before each."""
+    """Records one below the other, with empty lines between and around them."""
     for explanation in explanations:
         console.print()
         console.print(diff(explanation, words=words))
+    if explanations:
+        console.print()
 
 
 def _verdict(explanation: Explanation) -> Text:

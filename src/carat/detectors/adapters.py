@@ -59,7 +59,9 @@ class OutsideDetector(ABC):
         return torch.cat([torch.empty(0), *parts]).to(ids.device)
 
     def _score_part(self, ids: Tensor) -> Tensor:
-        values = np.array(self._values(ids), dtype=np.float64)  # a copy: what came may be read-only
+        values = np.asarray(self._values(ids), dtype=np.float64)
+        if not values.flags.writeable:  # as pandas hands them out; a tensor can't be made of such
+            values = values.copy()
         if values.shape != (len(ids),):
             raise InputError(
                 f"{self.describe()} must give one score a record: expected shape ({len(ids)},), got {values.shape}"

@@ -10,7 +10,7 @@ import torch
 
 from carat.explain import CUT
 from carat.recourse.evidence import Evidence
-from carat.recourse.rarity import Pair, rarest
+from carat.recourse.rarity import Pair, rarest_pairs
 
 if TYPE_CHECKING:
     from carat.recourse.result import Part, Scale
@@ -155,12 +155,12 @@ class Explanation:
         new = [view for view in present if not view.seen]
         said += [view.is_new() for view in new]
         if self.pairs:
-            first, second, together, expected = self.pairs[0]
-            one, other = self.entities[first], self.entities[second]
-            chance = f"about {expected:,.0f}" if expected >= 10 else f"about {expected:.1f}"
+            rarest = self.pairs[0]
+            one, other = self.entities[rarest.first], self.entities[rarest.second]
+            chance = f"about {rarest.expected:,.0f}" if rarest.expected >= 10 else f"about {rarest.expected:.1f}"
             said.append(
                 f"Its rarest pair is {one.domain} {one.entity} and {other.domain} {other.entity}: "
-                f"{_times(together)} together, where chance alone would make it {chance}."
+                f"{_times(rarest.together)} together, where chance alone would make it {chance}."
             )
         elif not new and len(present) > 1:
             said.append("No pair of its entities is rare.")
@@ -213,7 +213,7 @@ def explain_record(part: Part, row: int, scale: Scale, evidence: Evidence, *, sh
         tuple(views),
         tuple(_changes(part, row, scale, evidence, show)),
         found["reason"],
-        () if blamed else tuple(rarest(evidence, table.ids[0])),
+        () if blamed else tuple(rarest_pairs(evidence, table.ids[0])),
     )
 
 

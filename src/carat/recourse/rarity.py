@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -19,7 +19,8 @@ RARE = 0.5
 """Only what was met less than this share of what chance would make it."""
 
 
-class Pair(NamedTuple):
+@dataclass(frozen=True)
+class Pair:
     """Two entities that were seen together more seldom than chance would have it.
 
     Args:
@@ -35,7 +36,7 @@ class Pair(NamedTuple):
     expected: float
 
 
-def rarest(evidence: Evidence, ids: Tensor) -> list[Pair]:
+def rarest_pairs(evidence: Evidence, ids: Tensor) -> list[Pair]:
     """Of the entities of one record, ids [m], the pairs that are rare against chance, the rarest first."""
     together = evidence.together(ids[None])[0].double()
     seen = together.diagonal()
