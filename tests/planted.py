@@ -30,6 +30,17 @@ def record(*, Port: int, Good: int, Carrier: int, Buyer: int) -> dict[str, str]:
     return {name: f"{name}-{group}a" for name, group in groups.items()}
 
 
+def mixed_rows() -> list[dict[str, str | None]]:
+    """A good record; one with a carrier of another group; one with a hole; one with a stranger and a wrong port."""
+    good = record(Port=1, Good=1, Carrier=1, Buyer=1)
+    return [
+        {**good},
+        {**good, "Carrier": "Carrier-4a"},
+        {**good, "Good": None},
+        {**good, "Buyer": "Nobody", "Port": "Port-5a"},
+    ]
+
+
 def corrupted() -> tuple[list[dict[str, str]], list[str]]:
     """Every group with every domain's entity taken from another group, and which domain that is."""
     records, where = [], []

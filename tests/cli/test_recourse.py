@@ -14,15 +14,9 @@ import pytest
 import carat
 from carat.cli import run
 from tests.cli.helpers import give_stdin
-from tests.planted import DOMAINS, planted_table, record
+from tests.planted import DOMAINS, mixed_rows, planted_table
 
-GOOD = record(Port=1, Good=1, Carrier=1, Buyer=1)
-ROWS: list[dict[str, str | None]] = [
-    {**GOOD},
-    {**GOOD, "Carrier": "Carrier-4a"},
-    {**GOOD, "Good": None},
-    {**GOOD, "Buyer": "Nobody", "Port": "Port-5a"},
-]
+ROWS = mixed_rows()
 COLUMNS = ["record", "rank", "score", "percentile", "valid", "changed", *DOMAINS]
 
 

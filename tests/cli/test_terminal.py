@@ -29,15 +29,9 @@ from carat.datasets import find_dataset
 from carat.recourse import METHODS
 from carat.recourse.explanation import Change, EntityView, Explanation, Witness
 from tests.cli.helpers import read_csv, write_csv
-from tests.planted import record
+from tests.planted import mixed_rows
 
-GOOD = record(Port=1, Good=1, Carrier=1, Buyer=1)
-ROWS: list[dict[str, str | None]] = [
-    {**GOOD},
-    {**GOOD, "Carrier": "Carrier-4a"},
-    {**GOOD, "Good": None},
-    {**GOOD, "Buyer": "Nobody", "Port": "Port-5a"},
-]
+ROWS = mixed_rows()
 
 
 class Terminal(io.StringIO):

@@ -7,12 +7,17 @@ import re
 from pathlib import Path
 
 import pytest
+from torch import Tensor
 
 from carat.data.pairs import Pairs
 from carat.recourse.evidence import Evidence
-from carat.recourse.rarity import rarest_pairs
+from carat.recourse.rarity import Pair, rarest_pairs
 from carat.report import write_report
 from tests.report import results
+
+
+def pairs_of(evidence: Evidence, ids: Tensor) -> list[Pair]:
+    return rarest_pairs(ids, evidence.together(ids[None])[0], evidence.pairs.records)
 
 
 def test_counted_by_hand() -> None:
@@ -21,7 +26,7 @@ def test_counted_by_hand() -> None:
     rows = results.loose().to_pylist()
     evidence = Evidence(Pairs.of(vocabulary.encode(rows), vocabulary), vocabulary)
     asked = {"Port": "P1", "Good": "G1", "Carrier": "C0", "Buyer": "B0"}
-    first = rarest_pairs(evidence, vocabulary.encode([asked])[0])[0]
+    first = pairs_of(evidence, vocabulary.encode([asked])[0])[0]
     assert [vocabulary.names[first.first], vocabulary.names[first.second]] == ["Port", "Good"]
     ports, goods = ({i for i, row in enumerate(rows) if row[name] == asked[name]} for name in ("Port", "Good"))
     assert first.together == len(ports & goods)
@@ -31,9 +36,9 @@ def test_counted_by_hand() -> None:
 def test_missing_and_unseen_are_in_no_pair() -> None:
     evidence = results.blameless().evidence
     asked = {"Port": "P1", "Good": "G1", "Carrier": None, "Buyer": "nobody"}
-    pairs = rarest_pairs(evidence, evidence.vocabulary.encode([asked])[0])
+    pairs = pairs_of(evidence, evidence.vocabulary.encode([asked])[0])
     assert [(pair.first, pair.second) for pair in pairs] == [(0, 1)]
-    assert rarest_pairs(evidence, evidence.vocabulary.encode([dict.fromkeys(asked)])[0]) == []
+    assert pairs_of(evidence, evidence.vocabulary.encode([dict.fromkeys(asked)])[0]) == []
 
 
 def test_in_words(tmp_path: Path) -> None:

@@ -94,8 +94,11 @@ class Job:
     def _write_page(self, path: Path) -> None:
         scores = torch.cat([torch.empty(0), *self._scores])
         overview = Overview.of(scores, self.model.scale.threshold) if len(scores) else None
-        write_collected(self._collector, path, overview=overview, title=f"Flagged records of {self._name}")
         self.on_page = min(self.records, self._collector.limit)
+        with terminal_progress(quiet=self.output.quiet, console=CONSOLE) as progress:
+            stage = progress.stage("report", self.on_page)
+            title = f"Flagged records of {self._name}"
+            write_collected(self._collector, path, overview=overview, title=title, advance=stage.advance)
 
     def _parts(self, data: str, *, top: int | None, every: bool) -> Iterator[Part]:
         """A batch at a time; one bar for reading and scoring, one for the search, which grows with what is found."""

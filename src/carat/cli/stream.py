@@ -24,7 +24,7 @@ from carat.loading import load
 from carat.model import Model
 from carat.names import named_data
 from carat.recourse.evidence import Evidence
-from carat.recourse.explanation import Explanation, explain_record
+from carat.recourse.explanation import Explanation, explain_part
 from carat.recourse.result import Part
 from carat.training import Progress, pick_device, terminal_progress
 
@@ -87,8 +87,8 @@ class Strangest:
 
     def add(self, part: Part) -> None:
         """Records with what was found for them."""
-        order = part.score.argsort(stable=True)[: self.limit].tolist()
-        fresh = [explain_record(part, row, self.model.scale, self.evidence, show=REPAIRS) for row in order]
+        few = part.take(part.score.argsort(stable=True)[: self.limit])
+        fresh = explain_part(few, self.model.scale, self.evidence, show=REPAIRS)
         self.explained = sorted([*self.explained, *fresh], key=lambda one: one.score)[: self.limit]
 
     def add_table(self, table: Table, score: Tensor) -> None:

@@ -85,6 +85,18 @@ class Outcome:
     reasons: list[str | None]
     likelihood: Tensor
 
+    def take(self, index: Tensor) -> Outcome:
+        """Of the records with these numbers, in this order."""
+        return Outcome(
+            self.counterfactuals[index],
+            self.mask[index],
+            self.score[index],
+            None if self.cost is None else self.cost[index],
+            self.exhausted[index],
+            [self.reasons[i] for i in index.tolist()],
+            self.likelihood[index],
+        )
+
     def to(self, device: torch.device | str) -> Outcome:
         """The same on another device."""
         return Outcome(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -95,6 +95,7 @@ class Change:
         changes: by domain, the entity before and after.
         support: how often each new entity was seen with the least familiar entity beside it.
         cost: of the changes; None without costs.
+        known: with how many of the entities beside it each new entity was ever seen.
     """
 
     rank: int
@@ -104,6 +105,7 @@ class Change:
     changes: dict[str, tuple[str | None, str]]
     support: dict[str, int]
     cost: float | None
+    known: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -184,37 +186,49 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain_record(part: Part, row: int, scale: Scale, evidence: Evidence, *, show: int) -> Explanation:
-    """The explanation of the record at `row` of a part of a result."""
-    table, outcome = part.table.take(torch.tensor([row])), part.outcome
-    names = table.vocabulary.names
-    texts = table.decode().to_pylist()[0]
-    likelihood = outcome.likelihood[row].tolist()
-    together = evidence.together(table.ids)[0].tolist()
-    ids = table.ids[0].tolist()
+def explain_part(part: Part, scale: Scale, evidence: Evidence, *, show: int) -> list[Explanation]:
+    """An explanation of every record of a part of a result, each with its best `show` counterfactuals."""
+    table, vocabulary = part.table, part.table.vocabulary
+    texts = table.decode().to_pylist()
+    together = evidence.together(table.ids)
+    changes = _changes(part, texts, scale, evidence, show)
+    explained = []
+    for row, found in enumerate(part.records(scale).to_pylist()):
+        ids, likelihood = table.ids[row], part.outcome.likelihood[row].tolist()
+        views = _views(ids.tolist(), likelihood, together[row].tolist(), vocabulary.names, texts[row], evidence)
+        blamed = any(view.flagged for view in views)
+        explained.append(
+            Explanation(
+                found["record"],
+                found["score"],
+                found["percentile"],
+                found["score"] < scale.threshold,
+                tuple(views),
+                tuple(changes[row]),
+                found["reason"],
+                () if blamed else tuple(rarest_pairs(ids, together[row], evidence.pairs.records)),
+            )
+        )
+    return explained
+
+
+def _views(
+    ids: list[int],
+    likelihood: list[float],
+    together: list[list[int]],
+    names: list[str],
+    texts: dict[str, Any],
+    evidence: Evidence,
+) -> list[EntityView]:
     views = []
     for number, name in enumerate(names):
-        missing = ids[number] == 0
-        # A baseline that asks no explainer has none either.
-        told = not missing and not math.isnan(likelihood[number])
-        seen = max(together[number][number], 0)
-        view = EntityView(name, texts[name], likelihood[number] if told else None, seen)
+        # A missing entity has no likelihood, and a baseline that asks no explainer has none either.
+        told = ids[number] != 0 and not math.isnan(likelihood[number])
+        view = EntityView(name, texts[name], likelihood[number] if told else None, max(together[number][number], 0))
         if view.flagged:
-            witnesses = _against(number, ids, likelihood, together, names, texts, evidence)
-            view = EntityView(name, view.entity, view.likelihood, view.seen, witnesses)
+            view = replace(view, against=_against(number, ids, likelihood, together, names, texts, evidence))
         views.append(view)
-    blamed = any(view.flagged for view in views)
-    found = part.records(scale).slice(row, 1).to_pylist()[0]
-    return Explanation(
-        found["record"],
-        found["score"],
-        found["percentile"],
-        found["score"] < scale.threshold,
-        tuple(views),
-        tuple(_changes(part, row, scale, evidence, show)),
-        found["reason"],
-        () if blamed else tuple(rarest_pairs(evidence, table.ids[0])),
-    )
+    return views
 
 
 def _against(
@@ -242,26 +256,38 @@ def _against(
     return tuple(Witness(names[o], texts[names[o]], together[number][o], usual[o]) for o in sorted(others, key=rank))
 
 
-def _changes(part: Part, row: int, scale: Scale, evidence: Evidence, show: int) -> list[Change]:
-    outcome, vocabulary = part.outcome, part.table.vocabulary
-    kept = outcome.mask[row].nonzero().flatten()[:show]
-    ids = outcome.counterfactuals[row, kept]
-    base = part.table.ids[row]
-    before = part.table.take(torch.tensor([row])).decode().to_pylist()[0]
-    after = {name: column.to_pylist() for name, column in vocabulary.decode(ids).items()}
+def _changes(
+    part: Part, before: list[dict[str, Any]], scale: Scale, evidence: Evidence, show: int
+) -> list[list[Change]]:
+    """The best `show` counterfactuals of every record; all of them are looked up at once."""
+    outcome, names = part.outcome, part.table.vocabulary.names
+    kept = outcome.mask & (outcome.mask.cumsum(dim=1) <= show)
+    record, rank = kept.nonzero(as_tuple=True)
+    ids, score = outcome.counterfactuals[record, rank], outcome.score[record, rank]
+    changed = (ids != part.table.ids[record]).tolist()
+    after = part.table.vocabulary.decode(ids)
+    texts = {name: column.to_pylist() for name, column in after.items()}
     together = evidence.together(ids)
-    percentile = scale.percentile(outcome.score[row, kept])
-    changes = []
-    for place, rank in enumerate(kept.tolist()):
-        changed = (ids[place] != base).nonzero().flatten().tolist()
-        named = {vocabulary.names[d]: (before[vocabulary.names[d]], after[vocabulary.names[d]][place]) for d in changed}
-        support = {}
-        for d in changed:
-            beside = [c for o, c in enumerate(together[place, d].tolist()) if o != d and c >= 0]
-            support[vocabulary.names[d]] = min(beside, default=0)
-        score = float(outcome.score[row, rank])
-        cost = None if outcome.cost is None else float(outcome.cost[row, rank])
-        changes.append(
-            Change(rank + 1, score, float(percentile[place]), score >= scale.threshold, named, support, cost)
+    together.diagonal(dim1=1, dim2=2).fill_(-1)  # beside an entity are the others
+    known = (together > 0).sum(dim=2).tolist()
+    most = torch.iinfo(together.dtype).max
+    least = together.masked_fill(together < 0, most).amin(dim=2)
+    support = least.masked_fill(least == most, 0).tolist()
+    scores, percentile = score.tolist(), scale.percentile(score).tolist()
+    cost = None if outcome.cost is None else outcome.cost[record, rank].tolist()
+    found: list[list[Change]] = [[] for _ in before]
+    for place, (row, number) in enumerate(zip(record.tolist(), rank.tolist(), strict=True)):
+        where = [(d, name) for d, name in enumerate(names) if changed[place][d]]
+        found[row].append(
+            Change(
+                number + 1,
+                scores[place],
+                percentile[place],
+                scores[place] >= scale.threshold,
+                {name: (before[row][name], texts[name][place]) for _, name in where},
+                {name: support[place][d] for d, name in where},
+                None if cost is None else cost[place],
+                {name: known[place][d] for d, name in where},
+            )
         )
-    return changes
+    return found

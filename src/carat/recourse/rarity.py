@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from carat.data.vocabulary import FIRST
-from carat.recourse.evidence import Evidence
 
 PAIRS = 5
 """Pairs named, at most."""
@@ -36,14 +35,20 @@ class Pair:
     expected: float
 
 
-def rarest_pairs(evidence: Evidence, ids: Tensor) -> list[Pair]:
-    """Of the entities of one record, ids [m], the pairs that are rare against chance, the rarest first."""
-    together = evidence.together(ids[None])[0].double()
+def rarest_pairs(ids: Tensor, together: Tensor, records: int) -> list[Pair]:
+    """Of the entities of one record, the pairs that are rare against chance, the rarest first.
+
+    Args:
+        ids: the record, [m].
+        together: how often its entities were seen together in training, [m, m]; the diagonal says how often at all.
+        records: of training, how many there were.
+    """
+    together = together.double()
     seen = together.diagonal()
     low, high = torch.triu_indices(len(ids), len(ids), 1)
     known = (ids[low] >= FIRST) & (ids[high] >= FIRST)
     low, high = low[known], high[known]
-    met, expected = together[low, high], seen[low] * seen[high] / max(evidence.pairs.records, 1)
+    met, expected = together[low, high], seen[low] * seen[high] / max(records, 1)
     ratio = (met + PRIOR) / (expected + PRIOR)
     order = [i for i in ratio.argsort(stable=True).tolist() if ratio[i] < RARE][:PAIRS]
     return [Pair(int(low[i]), int(high[i]), int(met[i]), float(expected[i])) for i in order]

@@ -19,7 +19,7 @@ from carat.errors import InputError
 from carat.explain import flagged
 from carat.recourse.engine import Method, Outcome, Settings
 from carat.recourse.evidence import Evidence
-from carat.recourse.explanation import Explanation, explain_record
+from carat.recourse.explanation import Explanation, explain_part
 
 BATCH = 256
 """Records that a method is given at once."""
@@ -71,6 +71,10 @@ class Part:
             likelihood,
         )
         return cls(table, score, outcome)
+
+    def take(self, index: Tensor) -> Part:
+        """The records with these numbers, each at most once, in this order."""
+        return Part(self.table.take(index), self.score[index], self.outcome.take(index))
 
     def rows(self, scale: Scale) -> pa.Table:
         """One row a counterfactual, the columns of the contract."""
@@ -222,5 +226,6 @@ class RecourseResult:
             names = part.table.names_of_records()
             place = np.flatnonzero([name == record for name in names.to_pylist()])
             if len(place):
-                return explain_record(part, int(place[0]), self.scale, self.evidence, show=show)
+                one = part.take(torch.from_numpy(place[:1]))
+                return explain_part(one, self.scale, self.evidence, show=show)[0]
         raise InputError(f"record {record!r} is not in this result; result.records lists what is")

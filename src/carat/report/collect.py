@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from carat.explain import flagged
-from carat.recourse.engine import Outcome
 from carat.recourse.evidence import Evidence
 from carat.recourse.result import Part, RecourseResult, Scale
 
@@ -62,21 +61,15 @@ class Collector:
         self._kept.append(part)
         # Sorting at twice the limit, not at every part, keeps this linear.
         if sum(len(kept.table) for kept in self._kept) > 2 * self.limit:
-            self._kept = self._strangest()
+            self._kept = self.strangest()
 
     @property
     def scores(self) -> Tensor:
         """Of all records, in the order they came, [n]."""
         return torch.cat([torch.empty(0), *self._scores])
 
-    def strangest(self) -> list[tuple[Part, int]]:
-        """Part and row of each record kept, the lowest score first."""
-        parts = self._strangest()
-        places = [(part, row) for part in parts for row in range(len(part.table))]
-        scores = torch.cat([torch.empty(0), *(part.score for part in parts)])
-        return [places[i] for i in scores.argsort(stable=True).tolist()]
-
-    def _strangest(self) -> list[Part]:
+    def strangest(self) -> list[Part]:
+        """The records of lowest score, no more than the limit, in parts, in the order they came."""
         if not self._kept:
             return []
         scores = torch.cat([part.score for part in self._kept])
@@ -85,23 +78,5 @@ class Collector:
         kept = []
         for part, mine in zip(self._kept, chosen.split([len(part.table) for part in self._kept]), strict=True):
             if mine.any():
-                kept.append(part if mine.all() else _rows(part, mine.nonzero().flatten()))
+                kept.append(part if mine.all() else part.take(mine.nonzero().flatten()))
         return kept
-
-
-def _rows(part: Part, index: Tensor) -> Part:
-    """Some records of a part."""
-    outcome = part.outcome
-    return Part(
-        part.table.take(index),
-        part.score[index],
-        Outcome(
-            outcome.counterfactuals[index],
-            outcome.mask[index],
-            outcome.score[index],
-            None if outcome.cost is None else outcome.cost[index],
-            outcome.exhausted[index],
-            [outcome.reasons[i] for i in index.tolist()],
-            outcome.likelihood[index],
-        ),
-    )

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
-from carat.recourse.evidence import Evidence
-from carat.recourse.explanation import Change, EntityView, Explanation, explain_record
-from carat.recourse.result import Part
+import torch
+
+from carat.recourse.engine import Outcome
+from carat.recourse.explanation import Change, EntityView, Explanation, explain_part
 from carat.report.collect import Collector
 from carat.report.overview import Overview
 
 COUNTERFACTUALS = 20
 """Counterfactuals shown a record, at most."""
+STEP = 64
+"""Records explained at once; a progress bar moves by so many."""
 WITNESSES = 8
 """Entities shown beside a flagged one, at most."""
 
@@ -28,14 +32,20 @@ class _Texts:
         return None if text is None else self.numbers.setdefault(text, len(self.numbers))
 
 
-def content(collected: Collector, overview: Overview) -> dict[str, Any]:
-    """Everything below the overview; the script's `record.js` reads the same keys."""
+def content(collected: Collector, overview: Overview, advance: Callable[[int], None] | None = None) -> dict[str, Any]:
+    """Everything below the overview; the script's `record.js` reads the same keys. `advance` is told of records."""
     texts = _Texts()
-    records, names = [], []
-    for part, row in collected.strangest():
-        found = explain_record(part, row, collected.scale, collected.evidence, show=COUNTERFACTUALS)
+    found, names = [], []
+    for part in collected.strangest():
         names = part.table.vocabulary.names
-        records.append(_record(found, part, row, collected.evidence, texts))
+        for start in range(0, len(part.table), STEP):
+            some = part.take(torch.arange(start, min(start + STEP, len(part.table))))
+            explained = explain_part(some, collected.scale, collected.evidence, show=COUNTERFACTUALS)
+            found += [(one.score, one, some.outcome, row) for row, one in enumerate(explained)]
+            if advance is not None:
+                advance(len(explained))
+    found.sort(key=lambda place: place[0])
+    records = [_record(one, outcome, row, texts) for _, one, outcome, row in found]
     return {
         "domains": names,
         "threshold": _number(overview.threshold),
@@ -46,7 +56,7 @@ def content(collected: Collector, overview: Overview) -> dict[str, Any]:
     }
 
 
-def _record(found: Explanation, part: Part, row: int, evidence: Evidence, texts: _Texts) -> dict[str, Any]:
+def _record(found: Explanation, outcome: Outcome, row: int, texts: _Texts) -> dict[str, Any]:
     numbers = {view.domain: place for place, view in enumerate(found.entities)}
     return {
         # A script's numbers are exact up to 2⁵³; longer ones stay text.
@@ -54,8 +64,8 @@ def _record(found: Explanation, part: Part, row: int, evidence: Evidence, texts:
         "score": _number(found.score),
         "percentile": _number(found.percentile),
         "anomalous": int(found.anomalous),
-        "count": int(part.outcome.mask[row].sum()),
-        "exhausted": int(part.outcome.exhausted[row]),
+        "count": int(outcome.mask[row].sum()),
+        "exhausted": int(outcome.exhausted[row]),
         "reason": found.reason,
         "entities": [texts(view.entity) for view in found.entities],
         "likelihood": [_number(view.likelihood, 3) for view in found.entities],
@@ -64,10 +74,7 @@ def _record(found: Explanation, part: Part, row: int, evidence: Evidence, texts:
         # In the order of the sentences.
         "against": [[numbers[view.domain], _against(view, numbers, texts)] for view in found.blamed],
         "pairs": [[pair.first, pair.second, pair.together, _number(pair.expected, 3)] for pair in found.pairs],
-        "changes": [
-            _change(change, numbers, beside, texts)
-            for change, beside in zip(found.counterfactuals, _known_beside(part, row, evidence), strict=True)
-        ],
+        "changes": [_change(change, numbers, texts) for change in found.counterfactuals],
     }
 
 
@@ -78,18 +85,9 @@ def _against(view: EntityView, numbers: dict[str, int], texts: _Texts) -> list[A
     ]
 
 
-def _known_beside(part: Part, row: int, evidence: Evidence) -> list[list[int]]:
-    """For each counterfactual shown and each domain, how many entities of it that domain's was ever seen with."""
-    kept = part.outcome.mask[row].nonzero().flatten()[:COUNTERFACTUALS]
-    together = evidence.together(part.outcome.counterfactuals[row, kept])
-    together.diagonal(dim1=1, dim2=2).zero_()
-    known: list[list[int]] = (together > 0).sum(dim=2).tolist()
-    return known
-
-
-def _change(change: Change, numbers: dict[str, int], beside: list[int], texts: _Texts) -> list[Any]:
+def _change(change: Change, numbers: dict[str, int], texts: _Texts) -> list[Any]:
     changed = [
-        [numbers[name], texts(new), change.support[name], beside[numbers[name]]]
+        [numbers[name], texts(new), change.support[name], change.known[name]]
         for name, (_, new) in change.changes.items()
     ]
     cost = None if change.cost is None else _number(change.cost)

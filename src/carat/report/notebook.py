@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from carat.recourse.explanation import Change, EntityView, Explanation, explain_record
+import torch
+
+from carat.recourse.explanation import Change, EntityView, Explanation, explain_part
 from carat.recourse.result import RecourseResult
 
 ROWS = 10
@@ -54,10 +56,12 @@ def explanation_html(explanation: Explanation) -> str:
 
 
 def _first(result: RecourseResult) -> Iterator[tuple[Explanation, int]]:
-    places = ((part, row) for part in result.parts for row in range(len(part.table)))
-    for (part, row), _ in zip(places, range(ROWS), strict=False):
-        explanation = explain_record(part, row, result.scale, result.evidence, show=1)
-        yield explanation, int(part.outcome.mask[row].sum())
+    left = ROWS
+    for part in result.parts:
+        first = part.take(torch.arange(min(left, len(part.table))))
+        explained = explain_part(first, result.scale, result.evidence, show=1)
+        yield from zip(explained, first.outcome.mask.sum(dim=1).tolist(), strict=True)
+        left -= len(explained)
 
 
 def _row(explanation: Explanation, count: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -48,11 +49,16 @@ def write_report(
 
 
 def write_collected(
-    collected: Collector, path: str | Path, *, title: str | None = None, overview: Overview | None = None
+    collected: Collector,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    overview: Overview | None = None,
+    advance: Callable[[int], None] | None = None,
 ) -> None:
-    """The same from a `Collector`, for a result that is too long to hold."""
+    """The same from a `Collector`, for a result that is too long to hold; `advance` is told of records done."""
     target = Path(path)
-    text = render(collected, title=title, overview=overview)
+    text = render(collected, title=title, overview=overview, advance=advance)
     # Under another name first: the file is there whole, or not at all.
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
@@ -62,7 +68,13 @@ def write_collected(
         temporary.unlink(missing_ok=True)
 
 
-def render(collected: Collector, *, title: str | None = None, overview: Overview | None = None) -> str:
+def render(
+    collected: Collector,
+    *,
+    title: str | None = None,
+    overview: Overview | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> str:
     """The page as text."""
     environment = _environment()
     scale, scores = collected.scale, collected.scores
@@ -70,7 +82,7 @@ def render(collected: Collector, *, title: str | None = None, overview: Overview
         shown, given = Overview.of_result(scores, scale.reference, scale.threshold), False
     else:
         shown, given = overview, True
-    data = content(collected, shown)
+    data = content(collected, shown, advance)
     early, script = _script(EARLY), _script(SCRIPTS)
     page: str = environment.get_template("page.html.j2").render(
         title=title or "Flagged records",
