@@ -81,7 +81,8 @@ def _repairs(explanation: Explanation, truth: int) -> Table:
     shown.add_column(no_wrap=True, style=FAINT)
     for change in explanation.counterfactuals:
         true = Text(" ✓ the true record", style=NEW) if change.rank == truth else Text()
-        shown.add_row(f"{change.rank}.", _changes(change), _after(change).append_text(true), _support(change))
+        support = _support(change, explanation.entities)
+        shown.add_row(f"{change.rank}.", _changes(change), _after(change).append_text(true), support)
     return shown
 
 
@@ -98,6 +99,10 @@ def _after(change: Change) -> Text:
     return Text(words, style="" if change.valid else FAINT).append("" if change.valid else ", still anomalous")
 
 
-def _support(change: Change) -> str:
+def _support(change: Change, entities: Sequence[EntityView]) -> str:
+    """How familiar the new entities are beside the others: the least count, or with how many of them there is one."""
     least = min(change.support.values(), default=0)
-    return f"seen together {least:,}×" if least else "never seen together"
+    if least:
+        return f"seen together {least:,}×"
+    beside = sum(view.entity is not None or view.domain in change.changes for view in entities) - 1
+    return f"seen with {min(change.known.values(), default=0)} of {beside} beside it"
