@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
+# As the command line has it, and before torch is imported: threads that wait without taking each other's cores.
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+
 import pyarrow as pa
 import pytest
 from hypothesis import settings

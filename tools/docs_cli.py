@@ -105,7 +105,7 @@ def _parameters(command: Any, context: Any) -> Iterator[str]:
     records = [record for each in command.get_params(context) if (record := each.get_help_record(context))]
     rows = [_row(*record) for record in records if "--help" not in record[0]]
     if rows:
-        yield from ("| argument or option | default | |", "| --- | --- | --- |", *rows, "")
+        yield from ("| argument or option | default | meaning |", "| --- | --- | --- |", *rows, "")
 
 
 def _row(name: str, text: str) -> str:

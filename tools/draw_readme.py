@@ -55,7 +55,8 @@ SVG = """<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" 
 </clipPath>
 {lines}
 </defs>
-<rect fill="#fcfcfb" x="0" y="0" width="{width}" height="{height}" rx="10"/>
+<rect fill="#fcfcfb" x="0" y="0" width="{width}" height="{height}"/>
+<rect fill="none" stroke="#c9ccd1" stroke-width="4" x="0" y="0" width="{width}" height="{height}"/>
 <g transform="translate(16, 8)" clip-path="url(#{unique_id}-clip-terminal)">
 {backgrounds}
 <g class="{unique_id}-matrix">
@@ -130,12 +131,13 @@ def draw_page(page: Path, target: Path) -> None:
     text = page.read_text(encoding="utf-8")
     # The page allows its own scripts alone. This copy is allowed one more, which opens a record as a click would.
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    text += "<style>html { border: 2px solid #c9ccd1 }</style>"
     text += "<script>addEventListener('load', () => document.querySelector('.item button').click())</script>"
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1"]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / page.name
         copy.write_text(text, encoding="utf-8")
-        size = ["--window-size=1180,1640", "--virtual-time-budget=5000", f"--screenshot={target}"]
+        size = ["--window-size=1180,1240", "--virtual-time-budget=5000", f"--screenshot={target}"]
         done = subprocess.run([browser, *flags, *size, copy.as_uri()], capture_output=True, text=True, check=False)
     if done.returncode or not target.exists():
         sys.exit(done.stderr)

@@ -104,8 +104,9 @@ def fit(
     found = scan(source, **given, also=also, without=without, min_count=min_count)
     if notify is not None:
         notify(found.domains_line())
-    if line := found.left_out_line():
-        (notify or _logger.warning)(line)
+    for line in (found.left_out_line(), found.crowded_line()):
+        if line is not None:
+            (notify or _logger.warning)(line)
     table = Table.read(source, found.schema, found.vocabulary, found.rows)
     if linking is not None and found.schema.metapaths and not linking.metapaths:
         linking.metapaths = found.schema.metapaths

@@ -32,7 +32,12 @@ def test_fit_writes_a_model_and_says_so(work: Path, capsys: pytest.CaptureFixtur
     said = capsys.readouterr()
     assert said.out == ""
     domains, left_out, summary = said.err.splitlines()
-    assert domains == "domains: " + ", ".join(f"{name} {size}" for name, size in zip(DOMAINS, sizes(), strict=True))
+    assert (
+        domains
+        == "domains: "
+        + ", ".join(f"{name} {size}" for name, size in zip(DOMAINS, sizes(), strict=True))
+        + "; --without NAME leaves one out"
+    )
     assert left_out == "left out: Weight (numbers); --also NAME takes a column in"
     assert summary.startswith("new: 1,200 records, 4 domains, 60 entities, detector counts, ")
     assert carat.load(work / "new").vocabulary.names == list(DOMAINS)
@@ -51,6 +56,29 @@ def test_columns_beside_and_without(work: Path) -> None:
     fit = ["fit", "more.csv", "--out", "newer", "--config", "carat.toml", "--without", "Buyer, Good", *INSTANT]
     assert run(fit) == 0, "the command wins over the file"
     assert carat.load(work / "newer").vocabulary.names == ["Port", "Carrier", "Weight"]
+
+
+def test_records_called_by_a_column(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_csv(work / "n.csv", planted_table().append_column("Number", pa.array([f"N{i}" for i in range(1200)])))
+    assert run(["fit", "n.csv", "--out", "first", *INSTANT]) == 0
+    assert "Number (as many entities as rows); " in (said := capsys.readouterr().err)
+    assert "--id NAME calls records by it" in said
+    assert run(["fit", "n.csv", "--out", "second", "--id", "Number", *INSTANT]) == 0
+    assert run(["score", "second", "n.csv", "--out", "s.csv", "--quiet"]) == 0
+    assert read_csv(work / "s.csv")["record"].to_pylist()[:2] == ["N0", "N1"]
+
+
+def test_who_scores_what_was_learned_is_told(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = "the model learned from 1,080 of these records"
+    assert run(["score", "model", "planted.csv", "--out", "s.csv"]) == 0
+    assert told in capsys.readouterr().err
+    assert run(["recourse", "model", "planted.csv", "--out", "r.csv"]) == 0
+    assert told in capsys.readouterr().err
+    assert run(["recourse", "model", "planted.csv", "--out", "t.csv", "--top", "3"]) == 0
+    assert told not in capsys.readouterr().err, "the order is what they asked for"
+    write_csv(work / "later.csv", table_of(NORMAL, STRANGE, NORMAL))
+    assert run(["score", "model", "later.csv", "--out", "l.csv"]) == 0
+    assert told not in capsys.readouterr().err
 
 
 def test_score_finds_the_strange_record(work: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,6 +70,30 @@ def test_without_top_or_all_only_the_anomalous(folder: Path, tmp_path: Path) -> 
     assert json.loads(rows[0]["changed"])
 
 
+def test_another_threshold(folder: Path, tmp_path: Path) -> None:
+    """What is anomalous, and what is valid, by a quantile or a score, without a new fit."""
+    score = {row["record"]: row["score"] for row in carat.load(folder / "model").score(folder / "rows.csv").to_pylist()}
+    low, high = sorted(score.values())[1:3]
+    between = (low + high) / 2
+    assert recourse(folder, tmp_path / "s.parquet", "--threshold-score", f"{between}") == 0
+    rows = pq.read_table(tmp_path / "s.parquet").to_pylist()
+    assert {row["record"] for row in rows} == {name for name, value in score.items() if value < between}
+    assert all(row["valid"] == (row["score"] >= between) for row in rows)
+    assert recourse(folder, tmp_path / "q.parquet", "--threshold", "0.99") == 0
+    assert set(pq.read_table(tmp_path / "q.parquet")["record"].to_pylist()) == set(score)
+    assert recourse(folder, tmp_path / "x.parquet", "--threshold", "0.1", "--threshold-score", "1") == 2
+
+
+def test_the_page_says_what_it_lists(folder: Path, tmp_path: Path) -> None:
+    for options, title in (
+        ((), "Anomalous records of rows.csv"),
+        (("--top", "2"), "Strangest records of rows.csv"),
+        (("--all",), "Records of rows.csv"),
+    ):
+        assert recourse(folder, tmp_path / "r.csv", "--report", str(tmp_path / "p.html"), "--force", *options) == 0
+        assert f"<title>{title}</title>" in (tmp_path / "p.html").read_text(encoding="utf-8")
+
+
 def test_the_strangest_come_first(folder: Path, tmp_path: Path) -> None:
     assert recourse(folder, tmp_path / "r.jsonl", "--top", "2") == 0
     about = lines(tmp_path / "r.jsonl")

@@ -42,6 +42,27 @@ def test_a_killed_fit_resumes_to_the_same_model(planted: pa.Table, tmp_path: Pat
             assert torch.equal(tensor, resumed.tensors[name][key]), f"{name} {key}"
 
 
+@pytest.mark.slow
+def test_who_interrupts_a_fit_is_told_how_to_go_on(planted: pa.Table, tmp_path: Path) -> None:
+    pyarrow.csv.write_csv(planted.slice(0, 600), tmp_path / "t.csv")
+    stopped = subprocess.Popen(
+        [sys.executable, "-m", "carat", *command(tmp_path, "m")], stderr=subprocess.PIPE, text=True
+    )
+    while not (tmp_path / "m.partial" / "fit.json").exists() and stopped.poll() is None:
+        pass
+    stopped.send_signal(signal.SIGINT)
+    said = stopped.communicate()[1]
+    assert stopped.returncode == 130, said
+    assert "m.partial: what was learned so far; the same command with --resume goes on from there" in said
+    assert said.splitlines()[-1] == "carat: interrupted"
+
+
+def test_nothing_to_resume_is_said(planted: pa.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pyarrow.csv.write_csv(planted.slice(0, 100), tmp_path / "t.csv")
+    assert run(command(tmp_path, "m", "--resume", "--profile", "instant")) == 0
+    assert "m.partial: nothing to resume there; starting from the beginning" in capsys.readouterr().err
+
+
 def test_resuming_with_other_settings_is_refused(
     planted: pa.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -186,7 +186,7 @@ def test_what_is_in_the_table_can_not_command_the_terminal() -> None:
     assert "\x07" not in text
     assert len(text.splitlines()) == 5, "record, strip, words, repair, note"
     assert "cost 2.5, still anomalous" in text
-    assert "seen with 0 of 1 beside it" in text
+    assert "seen with 0 of 1" in text
     assert "Empty missing → new" in text
 
 

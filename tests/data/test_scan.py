@@ -46,8 +46,9 @@ def test_text_columns_become_domains_and_the_others_say_why_not() -> None:
     line = found.left_out_line()
     assert line is not None
     assert line.startswith("left out: Amount (numbers), Weight (numbers), Day (dates)")
-    assert line.endswith("--also NAME takes a column in")
-    assert found.domains_line() == "domains: Port 2, Good 2"
+    assert line.endswith("--also NAME takes a column in; --id NAME calls records by it")
+    assert found.domains_line() == "domains: Port 2, Good 2; --without NAME leaves one out"
+    assert found.crowded_line() is None, "of four records that can't be said"
 
 
 def test_a_domain_named_like_an_output_column_is_refused_even_where_nobody_named_it() -> None:
@@ -65,6 +66,24 @@ def test_naming_a_column_takes_it_in() -> None:
     assert found.schema.domains == ("Weight", "Note", "Day")
     assert found.vocabulary.domains[0].entities.to_pylist() == ["3", "1", "2"]
     assert not found.left_out
+
+
+def test_a_column_of_remarks_is_pointed_out_unless_it_was_asked_for() -> None:
+    remarks = [f"remark {number // 3 * 2 + (number % 3 > 0)}" for number in range(120)]
+    columns = {"Port": list("ab") * 60, "Good": list("xxyy") * 30, "Remark": remarks}
+    found = scanned(columns)
+    assert found.crowded == ["Remark"]
+    line = found.crowded_line()
+    assert line is not None
+    assert "Remark" in line
+    assert scanned(columns, also=["Remark"]).crowded_line() is None
+    assert scanned({**columns, "Remark": [f"remark {number // 2}" for number in range(120)]}).crowded_line() is None
+
+
+@pytest.mark.parametrize("numbers", [["795,64", "1.234,56", "3"], ["1,234.56", "12", "7.5"], ["-1.234", "+2,5", "0"]])
+def test_numbers_as_people_write_them_are_numbers(numbers: list[str]) -> None:
+    assert scanned({**COLUMNS, "Amount": [*numbers, "8"]}).left_out["Amount"] == "numbers"
+    assert scanned({**COLUMNS, "Amount": ["1,2,3", *numbers]}).left_out["Amount"] != "numbers"
 
 
 def test_also_and_without() -> None:

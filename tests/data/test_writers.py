@@ -105,7 +105,9 @@ def test_a_folder_is_not_replaced_even_by_force(tmp_path: Path) -> None:
         TableWriter(tmp_path / "out.csv", force=True)
 
 
-@pytest.mark.parametrize(("name", "hint"), [("out.xlsx", "save the sheet as .csv"), ("out", "a table ends in .csv")])
+@pytest.mark.parametrize(
+    ("name", "hint"), [("out.xlsx", "write .csv, which a spreadsheet opens"), ("out", "a table ends in .csv")]
+)
 def test_the_ending_names_the_format(name: str, hint: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=re.escape(hint)):
         TableWriter(tmp_path / name)

@@ -109,7 +109,7 @@ def test_missing_and_unseen_in_words() -> None:
     port, good, *_ = told.entities
     assert (good.entity, good.likelihood, good.flagged, good.against) == (None, None, False, ())
     assert (port.entity, port.seen, port.flagged) == ("Atlantis", 0, True)
-    assert "Port Atlantis was in none of the records learned from." in str(told)
+    assert "Port Atlantis was never seen in training." in str(told)
     assert all(witness.domain != "Good" for witness in port.against)
     for change in told.counterfactuals:
         assert change.changes["Port"][0] == "Atlantis"
@@ -146,6 +146,13 @@ def test_words_without_company() -> None:
     assert EntityView("Port", "x", 0.9, 5).in_words() == "Port x belongs here."
 
 
+def test_what_does_not_help_says_so() -> None:
+    change = Change(1, -2.0, 0.4, False, {"A": ("a", "b")}, {"A": 1}, 2.0)
+    assert change.verdict() == "percentile 0.4, cost 2, still anomalous"
+    told = Explanation("x", -3.0, 0.1, True, (), (change,), None)
+    assert "  1. A a → b (percentile 0.4, cost 2, still anomalous)" in str(told)
+
+
 def test_several_changes_on_one_line() -> None:
     change = Change(1, 2.0, 99.0, True, {"A": ("a", "b"), "C": (None, "d")}, {"A": 1, "C": 2}, None)
     told = Explanation("x", 0.0, 0.5, False, (), (change,), "something")
@@ -165,14 +172,17 @@ def test_a_witness_that_training_never_met_comes_last() -> None:
 
 def test_where_no_entity_is_to_blame() -> None:
     views = (EntityView("A", "a", 0.8, 40), EntityView("B", "b", 0.6, 50), EntityView("C", None, None, 0))
-    least = "No entity is less likely than not; the least likely is B b, with likelihood 0.60."
+    least = ["No single entity stands out.", "The least likely is B b, with likelihood 0.60."]
     pair = "Its rarest pair is A a and B b: seen only once together, where chance alone would make it about 20."
     told = Explanation("x", 0.0, 0.5, True, views, (), None, (Pair(0, 1, 1, 20.2),))
-    assert told.in_words() == [least, pair]
+    assert told.in_words() == [*least, pair]
     assert f"  {pair}" in str(told)
-    assert replace(told, pairs=()).in_words() == [least, "No pair of its entities is rare."]
+    assert replace(told, pairs=()).in_words() == [*least, "No pair of its entities is rare."]
+    fine = (replace(views[0], likelihood=0.99), replace(views[1], likelihood=0.7))
+    assert replace(told, entities=fine).in_words() == [least[0], pair], "0.7 is no hint"
     new = (*views[:2], EntityView("C", "c", 0.9, 0))
-    assert replace(told, pairs=(), entities=new).in_words() == [least, "C c was in none of the records learned from."]
+    held = "C c is only in records that were held out: nothing was learned of it."
+    assert replace(told, pairs=(), entities=new).in_words() == [*least, held]
     unasked = tuple(replace(view, likelihood=None) for view in views)
-    assert replace(told, entities=unasked).in_words() == [pair], "a method without an explainer"
+    assert replace(told, entities=unasked).in_words() == [least[0], pair], "a method without an explainer"
     assert replace(told, entities=views[2:], pairs=()).in_words() == ["The record has no entities."]

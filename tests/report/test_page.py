@@ -147,7 +147,7 @@ def test_missing_and_unseen(tmp_path: Path) -> None:
     assert missing["likelihood"][3] is None
     assert data["texts"][unseen["entities"][3]] == "Nobody & Sons"
     assert unseen["seen"][3] == 0
-    assert "Buyer Nobody & Sons was in none of the records learned from." in unseen["words"]
+    assert "Buyer Nobody & Sons was never seen in training." in unseen["words"]
 
 
 def test_nothing_flagged_and_nothing_there(tmp_path: Path) -> None:

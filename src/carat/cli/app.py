@@ -63,6 +63,7 @@ app = typer.Typer(
 
 CONSOLE = Console(stderr=True)
 """For people; the bars are on it too, so that a line said meanwhile stands above them and not among them."""
+INTERRUPTED = 130
 START, DAILY, RESEARCH = "Start", "Every day", "Look inside and compare"
 """Panels of `carat --help`."""
 
@@ -104,6 +105,11 @@ def conclude(line: str, facts: dict[str, Any], *, as_json: bool, quiet: bool) ->
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit code 0 done, 2 bad input (one clear line), 1 our fault."""
+    # torch's threads wait for each other by spinning. On a machine with other work that takes its cores from the very
+    # thread that is waited for: two fits at once took three times as long as one; `benchmarks/busy.py` measures it.
+    # Read once, when torch is imported; who has set it, or how to wait, knows better.
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     sys.exit(run(arguments))
 
 
@@ -116,7 +122,7 @@ def run(arguments: list[str] | None = None) -> int:
     except typer.Exit as error:
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        return _fail("interrupted", 130)
+        return _fail("interrupted", INTERRUPTED)
     except SystemExit as stop:
         # typer's answer where the reader of our standard output has gone, as `head` does; nothing is wrong.
         gone = isinstance(stop.__context__, OSError) and stop.__context__.errno == errno.EPIPE
@@ -133,7 +139,8 @@ def run(arguments: list[str] | None = None) -> int:
         return _fail(
             f"internal error, {type(error).__name__}: {error} (CARAT_DEBUG=1 shows where; please report it)", 1
         )
-    return result if isinstance(result, int) else 0
+    code = result if isinstance(result, int) else 0
+    return _fail("interrupted", code) if code == INTERRUPTED else code  # typer has caught it, and says nothing
 
 
 def _command(error: Any) -> str:

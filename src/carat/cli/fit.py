@@ -27,6 +27,10 @@ def fit(
     without: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Columns to leave out, such as an outcome known only later.")
     ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="NAME", help="The column that names a record; default: its row number."),
+    ] = None,
     profile: Profile = "fast",
     detector: Annotated[
         str | None,
@@ -41,7 +45,9 @@ def fit(
         bool, typer.Option("--explainer/--no-explainer", help="Without it: scores alone, and a quicker fit.")
     ] = True,
     device: Device = "auto",
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="The same seed gives the same model.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="The same seed gives the same model.")
+    ] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit that was interrupted.")] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -63,19 +69,26 @@ def fit(
     if partial is None:
         conclude(f"{out}: complete already, nothing to resume", {"model": str(out)}, as_json=as_json, quiet=quiet)
         return
-    with terminal_progress(quiet=quiet, console=CONSOLE) as progress:
-        model = fit_model(
-            data,
-            **_table_options(config, columns=columns, also=also, without=without),
-            profile=profile,
-            detector=detector,
-            explainer=None if explainer else False,
-            device=device,
-            seed=seed,
-            checkpoints=partial,
-            progress=progress,
-            notify=lambda line: say(line, quiet=quiet),
-        )
+    if resume and not partial.exists():
+        say(f"{partial}: nothing to resume there; starting from the beginning", quiet=quiet)
+    try:
+        with terminal_progress(quiet=quiet, console=CONSOLE) as progress:
+            model = fit_model(
+                data,
+                **_table_options(config, id, columns=columns, also=also, without=without),
+                profile=profile,
+                detector=detector,
+                explainer=None if explainer else False,
+                device=device,
+                seed=seed,
+                checkpoints=partial,
+                progress=progress,
+                notify=lambda line: say(line, quiet=quiet),
+            )
+    except KeyboardInterrupt:
+        if partial.exists():
+            say(f"{partial}: what was learned so far; the same command with --resume goes on from there", quiet=quiet)
+        raise
     model.save(out, force=force or resume)
     shutil.rmtree(partial)
     facts = model.training
@@ -118,7 +131,7 @@ def _prepare(out: Path, *, resume: bool, force: bool) -> Path | None:
 
 
 def _table_options(
-    config: Path | None, *, columns: str | None, also: str | None, without: str | None
+    config: Path | None, id: str | None, *, columns: str | None, also: str | None, without: str | None
 ) -> dict[str, Any]:
     """What the configuration file says of the table; what the command names wins over it."""
     options: dict[str, Any] = {}
@@ -138,6 +151,8 @@ def _table_options(
         }
         if table.threshold is not None:
             options["threshold"] = table.threshold
+    if id is not None:
+        options["id"] = id
     for key, names in (("domains", columns), ("also", also), ("without", without)):
         if names is not None:
             options[key] = [name.strip() for name in names.split(",") if name.strip()]

@@ -58,6 +58,19 @@ OutFile = Annotated[
         show_default=False,
     ),
 ]
+Quantile = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        metavar="Q",
+        help="Anomalous: below this quantile of normal records (0.01 = the strangest 1 %).",
+        show_default=False,
+    ),
+]
+LowestScore = Annotated[
+    float | None,
+    typer.Option("--threshold-score", metavar="S", help="Anomalous: below this score.", show_default=False),
+]
 Show = Annotated[int, typer.Option("--show", metavar="N", min=0, help="Records to show on a terminal.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]

@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from carat.cli.app import DAILY, app, conclude, say
-from carat.cli.options import Data, Device, Force, Json, ModelFolder, OutFile, Quiet, Show, one_of
+from carat.cli.options import (
+    Data,
+    Device,
+    Force,
+    Json,
+    LowestScore,
+    ModelFolder,
+    OutFile,
+    Quantile,
+    Quiet,
+    Show,
+    one_of,
+)
 from carat.errors import InputError
 
 METHODS = ("carat-plus", "carat", "instant", "replace-m", "replace-2", "xformer-r", "rceaa")
@@ -30,9 +42,11 @@ def recourse(
         ),
     ] = None,
     top: Annotated[
-        int | None, typer.Option("--top", min=1, metavar="N", help="Only the N most anomalous records.")
+        int | None, typer.Option("--top", min=1, metavar="N", help="The N strangest records, anomalous or not.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every record, not only the anomalous ones.")] = False,
+    threshold: Quantile = None,
+    threshold_score: LowestScore = None,
     constraints: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What may change, in TOML; see the documentation.")
     ] = None,
@@ -82,7 +96,7 @@ def recourse(
     )
     output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet)
     check_files(output, report)
-    loaded = open_model(model, device)
+    loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score)
     unknown = settings.constraints.resolve(loaded.vocabulary).unknown
     if unknown:
         more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""

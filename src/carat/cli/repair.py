@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from carat.cli.app import CONSOLE
-from carat.cli.stream import Output, Strangest, open_data
+from carat.cli.stream import Output, Strangest, open_data, say_if_learned
 from carat.data import TableWriter
 from carat.data.writers import check_output, check_place
 from carat.errors import InputError
@@ -52,15 +52,17 @@ class Job:
 
     def __init__(self, model: Model, method: Method, settings: Settings, output: Output, *, page: Path | None) -> None:
         self.model, self.method, self.settings, self.output, self.page = model, method, settings, output, page
-        self.records = self.found = self.without = self.on_page = 0
+        self.scored = self.records = self.found = self.without = self.on_page = 0
         self._strangest = Strangest(model, output.shown)
         self._collector = Collector(model.scale, Evidence(model.pairs, model.vocabulary), method.name)
         self._scores: list[Tensor] = []
-        self._name = ""
+        self._title = ""
 
     def run(self, data: str, *, top: int | None, every: bool) -> None:
         """Find, write and show."""
-        self._name = "standard input" if data == "-" else Path(data).name
+        name = "standard input" if data == "-" else Path(data).name
+        which = "Records" if every else "Anomalous records" if top is None else "Strangest records"
+        self._title = f"{which} of {name}"
         scale = self.model.scale
         beside = records_file(self.output)
         with ExitStack() as stack:
@@ -97,8 +99,7 @@ class Job:
         self.on_page = min(self.records, self._collector.limit)
         with terminal_progress(quiet=self.output.quiet, console=CONSOLE) as progress:
             stage = progress.stage("report", self.on_page)
-            title = f"Flagged records of {self._name}"
-            write_collected(self._collector, path, overview=overview, title=title, advance=stage.advance)
+            write_collected(self._collector, path, overview=overview, title=self._title, advance=stage.advance)
 
     def _parts(self, data: str, *, top: int | None, every: bool) -> Iterator[Part]:
         """A batch at a time; one bar for reading and scoring, one for the search, which grows with what is found."""
@@ -108,6 +109,7 @@ class Job:
             searching = None
 
             def scored(scores: Tensor) -> None:
+                self.scored += len(scores)
                 scoring.advance(len(scores))
                 if self.page is not None:
                     self._scores.append(scores)
@@ -120,3 +122,5 @@ class Job:
                 searching.more(len(table))
                 yield from run(self.method, table, score, self.settings, self.model.device, searching.advance)
             scoring.finish()
+        if top is None and not every:
+            say_if_learned(self.model, source, self.scored, quiet=self.output.quiet)

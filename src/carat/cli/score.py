@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from carat.cli.app import DAILY, app, conclude
-from carat.cli.options import Data, Device, Force, Json, ModelFolder, OutFile, Quiet, Show
-from carat.errors import InputError
+from carat.cli.options import Data, Device, Force, Json, LowestScore, ModelFolder, OutFile, Quantile, Quiet, Show
 
 
 @app.command(rich_help_panel=DAILY)
@@ -16,13 +11,8 @@ def score(
     model: ModelFolder,
     data: Data,
     out: OutFile = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(metavar="Q", help="Anomalous: below this quantile of normal records (0.01 = strangest 1 %)."),
-    ] = None,
-    threshold_score: Annotated[
-        float | None, typer.Option(metavar="S", help="Anomalous: below this score.", show_default=False)
-    ] = None,
+    threshold: Quantile = None,
+    threshold_score: LowestScore = None,
     show: Show = 5,
     device: Device = "auto",
     force: Force = False,
@@ -35,19 +25,12 @@ def score(
 
     Example: [bold]carat score model shipments.csv --out scores.csv[/bold]
     """
-    if threshold is not None and threshold_score is not None:
-        raise InputError("give --threshold or --threshold-score, not both")
     import torch
 
     from carat.cli.stream import Output, Strangest, open_model, through
-    from carat.detectors import Threshold
 
     output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet)
-    loaded = open_model(model, device)
-    if threshold is not None:
-        loaded = loaded.with_threshold(threshold)
-    elif threshold_score is not None:
-        loaded = loaded.with_threshold(Threshold(value=threshold_score))
+    loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score)
     strangest = Strangest(loaded, output.shown)
     total = anomalous = 0
     for piece, made in through(loaded, data, output, loaded.score_table, "scoring"):

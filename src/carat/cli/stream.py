@@ -20,6 +20,8 @@ from carat.data import Table, TableWriter, open_source
 from carat.data.readers import Source
 from carat.data.writers import check_output
 from carat.datasets import Dataset
+from carat.detectors import Threshold
+from carat.errors import InputError
 from carat.loading import load
 from carat.model import Model
 from carat.names import named_data
@@ -105,9 +107,20 @@ class Strangest:
         show(self.explained, Console(), words=words)
 
 
-def open_model(path: Path, device: str) -> Model:
-    """The model, on its device."""
-    return load(path).to(pick_device(device))
+def open_model(
+    path: Path, device: str, *, threshold: float | None = None, threshold_score: float | None = None
+) -> Model:
+    """The model, on its device, and with another threshold where one is given: a quantile or a score."""
+    if threshold is not None and threshold_score is not None:
+        raise InputError("give --threshold or --threshold-score, not both")
+    if path.is_file():
+        raise InputError(f"{path}: is a file, not a model folder; the model comes first, then the data")
+    model = load(path).to(pick_device(device))
+    if threshold is None and threshold_score is None:
+        return model
+    return model.with_threshold(
+        Threshold(quantile=threshold) if threshold_score is None else Threshold(value=threshold_score)
+    )
 
 
 def open_data(data: str) -> Source:
@@ -122,6 +135,7 @@ def through(
     """Write `make` of every piece of the data, and pass both on; unseen entities are named at the end."""
     source = open_data(data)
     unseen: Counter[tuple[str, str]] = Counter()
+    total = 0
     with ExitStack() as stack:
         progress: Progress = stack.enter_context(terminal_progress(quiet=output.quiet, console=CONSOLE))
         rows = stack.enter_context(TableWriter(output.file, force=output.force)) if output.file else None
@@ -133,13 +147,27 @@ def through(
                     rows.write(made)
                 yield piece, made
                 stage.advance(len(piece))
+                total += len(piece)
             for domain, entities in part.unseen.by_name(model.vocabulary).items():
                 unseen.update({(domain, entity): count for entity, count in entities.items()})
         stage.finish()
         if rows is not None and not rows.begun:
             rows.write(make(model.empty()))
+    say_if_learned(model, source, total, quiet=output.quiet)
     if unseen:
         say(f"never seen in training: {_most_common(unseen)}", quiet=output.quiet)
+
+
+def say_if_learned(model: Model, source: Source, records: int, *, quiet: bool) -> None:
+    """A record that was learned from has vouched for itself; whoever audits the very table should know."""
+    fitted = model.training
+    same = Path(source.label).name == Path(fitted.get("source", "")).name
+    if same and records == fitted["records"] + fitted["held_out"]:
+        say(
+            f"the model learned from {fitted['records']:,} of these records, and they look more normal for it: "
+            "go by the order (--top N), not by the threshold",
+            quiet=quiet,
+        )
 
 
 def _pieces(table: Table) -> Iterator[Table]:

@@ -82,7 +82,12 @@ def _repairs(explanation: Explanation, truth: int) -> Table:
     for change in explanation.counterfactuals:
         true = Text(" ✓ the true record", style=NEW) if change.rank == truth else Text()
         support = _support(change, explanation.entities)
-        shown.add_row(f"{change.rank}.", _changes(change), _after(change).append_text(true), support)
+        shown.add_row(
+            f"{change.rank}.",
+            _changes(change),
+            Text(change.verdict(), style="" if change.valid else FAINT).append_text(true),
+            support,
+        )
     return shown
 
 
@@ -94,15 +99,10 @@ def _changes(change: Change) -> Text:
     return Text.assemble(*parts[:-1])
 
 
-def _after(change: Change) -> Text:
-    words = f"percentile {change.percentile:.1f}" + ("" if change.cost is None else f", cost {change.cost:g}")
-    return Text(words, style="" if change.valid else FAINT).append("" if change.valid else ", still anomalous")
-
-
 def _support(change: Change, entities: Sequence[EntityView]) -> str:
     """How familiar the new entities are beside the others: the least count, or with how many of them there is one."""
     least = min(change.support.values(), default=0)
     if least:
         return f"seen together {least:,}×"
     beside = sum(view.entity is not None or view.domain in change.changes for view in entities) - 1
-    return f"seen with {min(change.known.values(), default=0)} of {beside} beside it"
+    return f"seen with {min(change.known.values(), default=0)} of {beside}"

@@ -128,6 +128,8 @@ class CsvSource:
                     raw += more
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{self.label}: can't be read ({_first_line(error)})") from error
+        if raw.startswith(b"PK\x03\x04"):
+            raise InputError(f"{self.label}: is a spreadsheet under another name; open it and save the sheet as .csv")
         raw = raw.removeprefix(codecs.BOM_UTF8)
         try:
             header = str(raw, "utf-8").rstrip("\r\n")

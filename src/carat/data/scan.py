@@ -16,26 +16,47 @@ from carat.data.text import all_dates, all_numbers, to_number, to_text
 from carat.data.vocabulary import Domain, Vocabulary
 from carat.errors import InputError
 
+UNIQUE = "as many entities as rows"
+CROWDED = 0.5
+"""From this share of entities to records on, a column is more of a name or a remark than a domain."""
+ENOUGH = 100
+"""Records below which the share says little."""
+
 
 @dataclass(frozen=True)
 class Scan:
-    """What the first pass found; `left_out` gives the reason for every column that could have been a domain."""
+    """What the first pass found.
+
+    `left_out` gives the reason for every column that could have been a domain, `crowded` names the domains that nobody
+    asked for and in which entities hardly repeat.
+    """
 
     schema: Schema
     vocabulary: Vocabulary
     rows: int
     left_out: Mapping[str, str]
+    crowded: Sequence[str] = ()
 
     def left_out_line(self) -> str | None:
         """One line for the user, or None when nothing was left out."""
         if not self.left_out:
             return None
         names = ", ".join(f"{name} ({reason})" for name, reason in self.left_out.items())
-        return f"left out: {names}; --also NAME takes a column in"
+        naming = "; --id NAME calls records by it" if UNIQUE in self.left_out.values() else ""
+        return f"left out: {names}; --also NAME takes a column in{naming}"
 
     def domains_line(self) -> str:
         """One line for the user: what became a domain, and how many entities it holds."""
-        return "domains: " + ", ".join(f"{domain.name} {len(domain.entities):,}" for domain in self.vocabulary.domains)
+        names = ", ".join(f"{domain.name} {len(domain.entities):,}" for domain in self.vocabulary.domains)
+        return f"domains: {names}; --without NAME leaves one out"
+
+    def crowded_line(self) -> str | None:
+        """One line for the user where entities hardly repeat, or None."""
+        if not self.crowded:
+            return None
+        return (
+            f"hardly any entity comes twice in {', '.join(self.crowded)}: nothing to learn there, better leave it out"
+        )
 
 
 def scan(
@@ -67,7 +88,8 @@ def scan(
     if min_count < 1:
         raise InputError(f"min_count must be at least 1, got {min_count}")
     roles = [name for name in (id, time) if name is not None]
-    named = [*dict.fromkeys((*(domains or ()), *also, *numeric))]
+    given = domains or ()
+    named = [*given, *dict.fromkeys(name for name in (*also, *numeric) if name not in given)]
     check_columns(source, [*named, *without, *roles])
     both = [name for name in (*also, *numeric) if name in without]
     if both:
@@ -102,6 +124,7 @@ def scan(
         Vocabulary(tuple(found)),
         rows,
         left_out,
+        [d.name for d in found if d.name not in named and len(d.entities) > CROWDED * rows and rows >= ENOUGH],
     )
 
 
@@ -166,7 +189,7 @@ class _Column:
         if all_dates(entities):
             return "dates"
         if len(entities) == counts.sum():  # every entity once, nulls apart
-            return "as many entities as rows"
+            return UNIQUE
         return None
 
     def domain(self, min_count: int) -> Domain:

@@ -29,11 +29,13 @@ def open_source(data: Any, *, once: bool = False) -> Source:
     return _open_file(Path(data))
 
 
-def check_ending(path: Path) -> None:
+def check_ending(path: Path, *, writing: bool = False) -> None:
     """Tables are told apart by the ending of their name."""
     if not path.name.lower().endswith(ENDINGS):
-        sheet = path.suffix in (".xlsx", ".xls", ".ods")
+        sheet = path.suffix.lower() in (".xlsx", ".xls", ".ods")
         hint = "save the sheet as .csv" if sheet else "rename or convert it"
+        if writing:
+            hint = "write .csv, which a spreadsheet opens" if sheet else "choose one of them"
         raise InputError(f"{path}: a table ends in {', '.join(ENDINGS)}; {hint}")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -9,6 +11,7 @@ import pyarrow.compute as pc
 from carat.errors import InputError
 
 _NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
+_GROUPED = r"^\s*[+-]?((\d{1,3}(\.\d{3})+|\d+)(,\d+)?|\d{1,3}(,\d{3})+(\.\d+)?)\s*$"  # 1.234,56 or 795,64; 1,234.56
 _DATE = (
     r"^\s*(\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
     r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z|[+-]\d{2}:?\d{2})?)?\s*$"
@@ -70,7 +73,9 @@ def to_number(array: pa.Array, column: str) -> np.ndarray:
         if pc.any(bad).as_py():
             first = text.filter(pc.fill_null(bad, False))[0].as_py()
             raise InputError(
-                f"column '{column}' is declared numeric but holds {first!r}; clean it, or make it a plain domain"
+                f"column '{column}' is declared numeric but holds {first!r}; "
+                + ("write it with a decimal point and nothing else" if _grouped(first) else "clean it")
+                + ", or make it a plain domain"
             )
         # Arrow's parser knows no leading plus sign.
         array = pc.replace_substring_regex(text, r"^\+", "")
@@ -81,8 +86,14 @@ def to_number(array: pa.Array, column: str) -> np.ndarray:
 
 
 def all_numbers(entities: pa.Array) -> bool:
-    """Whether every entity reads as a number."""
-    return len(entities) > 0 and bool(pc.all(pc.match_substring_regex(entities, _NUMBER)).as_py())
+    """Whether every entity reads as a number, also with a decimal comma or thousands set apart."""
+    plain = pc.match_substring_regex(entities, _NUMBER)
+    grouped = pc.match_substring_regex(entities, _GROUPED)
+    return len(entities) > 0 and bool(pc.all(pc.or_(plain, grouped)).as_py())
+
+
+def _grouped(text: str) -> bool:
+    return re.match(_GROUPED, text) is not None
 
 
 def all_dates(entities: pa.Array) -> bool:

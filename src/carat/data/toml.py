@@ -18,4 +18,4 @@ def read_toml(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: can't be read as UTF-8 text") from error
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from error
+        raise InputError(f"{path}: not TOML: {error}; is every text in quotes?") from error

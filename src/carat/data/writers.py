@@ -89,7 +89,7 @@ class TableWriter:
 
 def check_output(path: Path, *, force: bool) -> None:
     """Refuse, before any work, what could not be written at its end."""
-    check_ending(path)
+    check_ending(path, writing=True)
     check_place(path, force=force)
 
 

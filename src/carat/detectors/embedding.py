@@ -70,7 +70,15 @@ class EmbeddingDetector(GridFittedDetector):
             self.network_ = self._network(data.vocabulary, data.marginals())
         plan = Plan(epochs=self.epochs, batch_size=self.batch_size, learning_rate=self.learning_rate, patience=10)
         plan = plan.for_records(len(data.train))
-        self.history_ = train(self.network_, data.train, plan, run, stage=self.name, validation=data.held_out)
+        self.history_ = train(
+            self.network_,
+            data.train,
+            plan,
+            run,
+            stage=self.name,
+            label=f"detector, {self.name}",
+            validation=data.held_out,
+        )
 
     def _raw(self, ids: Tensor, known: Tensor, present: Tensor) -> Tensor:
         scores: Tensor = self.network_(ids, known, present)

@@ -133,7 +133,10 @@ class TransformerExplainer(FittedExplainer):
         run: Run,
     ) -> None:
         plan = self._plan(stage, len(data.train))
-        self.history_[stage] = train(network, data.train, plan, run, stage=stage, validation=data.held_out)
+        number = ("pretrain", "decoder-p", "fine-tune").index(stage) + 1
+        label = f"explainer {number} of 3, {stage}"
+        held_out = data.held_out
+        self.history_[stage] = train(network, data.train, plan, run, stage=stage, label=label, validation=held_out)
 
     def _calibrate(self, data: TrainingData, run: Run) -> None:
         """Also how much the frozen pair adds to the fine-tuned one: half at most, often nothing."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from carat.data.vocabulary import UNSEEN
 from carat.explain import CUT
 from carat.recourse.evidence import Evidence
 from carat.recourse.rarity import Pair, rarest_pairs
@@ -15,6 +16,8 @@ from carat.recourse.rarity import Pair, rarest_pairs
 if TYPE_CHECKING:
     from carat.recourse.result import Part, Scale
 
+DOUBTFUL = 0.7
+"""Above this likelihood, the least likely entity of a record is no hint."""
 DOUBT = 3
 """Records by which a witness that was seldom seen is trusted less."""
 
@@ -50,6 +53,7 @@ class EntityView:
         likelihood: the explainer's; None where missing.
         seen: how often it was seen in training.
         against: what speaks against it, the strongest first; empty where it is not flagged.
+        unseen: whether it is new to the model; one that was not seen and yet is not new is in held-out records alone.
     """
 
     domain: str
@@ -57,6 +61,7 @@ class EntityView:
     likelihood: float | None
     seen: int
     against: tuple[Witness, ...] = ()
+    unseen: bool = False
 
     @property
     def flagged(self) -> bool:
@@ -64,8 +69,10 @@ class EntityView:
         return self.likelihood is not None and self.likelihood < CUT
 
     def is_new(self) -> str:
-        """What there is to say of an entity that training did not meet; it may be in a record that was held out."""
-        return f"{self.domain} {self.entity} was in none of the records learned from."
+        """What there is to say of an entity that training did not meet."""
+        if self.unseen:
+            return f"{self.domain} {self.entity} was never seen in training."
+        return f"{self.domain} {self.entity} is only in records that were held out: nothing was learned of it."
 
     def in_words(self) -> str:
         """Why it does not belong, in one sentence."""
@@ -106,6 +113,11 @@ class Change:
     support: dict[str, int]
     cost: float | None
     known: dict[str, int] = field(default_factory=dict)
+
+    def verdict(self) -> str:
+        """Where its score lies, what it costs, and whether it helps at all."""
+        cost = "" if self.cost is None else f", cost {self.cost:g}"
+        return f"percentile {self.percentile:.1f}{cost}{'' if self.valid else ', still anomalous'}"
 
 
 @dataclass(frozen=True)
@@ -148,11 +160,11 @@ class Explanation:
         present = [view for view in self.entities if view.entity is not None]
         if not present:
             return ["The record has no entities."]
-        likely = self._by_likelihood()
-        said = [
-            "No entity is less likely than not; "
-            f"the least likely is {view.domain} {view.entity}, with likelihood {view.likelihood:.2f}."
-            for view in likely[:1]
+        said = ["No single entity stands out."]
+        said += [
+            f"The least likely is {view.domain} {view.entity}, with likelihood {view.likelihood:.2f}."
+            for view in self._by_likelihood()[:1]
+            if view.likelihood is not None and view.likelihood < DOUBTFUL
         ]
         new = [view for view in present if not view.seen]
         said += [view.is_new() for view in new]
@@ -179,8 +191,7 @@ class Explanation:
         lines += [f"  {sentence}" for sentence in self.in_words()] if self.anomalous or self.blamed else []
         for change in self.counterfactuals:
             words = ", ".join(f"{name} {old} → {new}" for name, (old, new) in change.changes.items())
-            cost = "" if change.cost is None else f", cost {change.cost:g}"
-            lines.append(f"  {change.rank}. {words} (percentile {change.percentile:.1f}{cost})")
+            lines.append(f"  {change.rank}. {words} ({change.verdict()})")
         if self.reason:
             lines.append(f"  Note: {self.reason}.")
         return "\n".join(lines)
@@ -224,7 +235,9 @@ def _views(
     for number, name in enumerate(names):
         # A missing entity has no likelihood, and a baseline that asks no explainer has none either.
         told = ids[number] != 0 and not math.isnan(likelihood[number])
-        view = EntityView(name, texts[name], likelihood[number] if told else None, max(together[number][number], 0))
+        seen = max(together[number][number], 0)
+        unseen = ids[number] == UNSEEN
+        view = EntityView(name, texts[name], likelihood[number] if told else None, seen, unseen=unseen)
         if view.flagged:
             view = replace(view, against=_against(number, ids, likelihood, together, names, texts, evidence))
         views.append(view)

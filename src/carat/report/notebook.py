@@ -67,7 +67,7 @@ def _first(result: RecourseResult) -> Iterator[tuple[Explanation, int]]:
 def _row(explanation: Explanation, count: int) -> str:
     flagged = [f"⚑ {escape(v.domain)} <b>{escape(str(v.entity))}</b>" for v in explanation.entities if v.flagged]
     best = explanation.counterfactuals[0] if explanation.counterfactuals else None
-    repair = "none" if best is None else f"{_change(best)} (percentile {best.percentile:.1f})"
+    repair = "none" if best is None else f"{_change(best)} ({best.verdict()})"
     cells = (
         (escape(str(explanation.record)), _CELL),
         (_score(explanation.score), _NUMBER),

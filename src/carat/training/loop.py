@@ -92,6 +92,7 @@ def train(
     run: Run,
     *,
     stage: str,
+    label: str | None = None,
     validation: Tensor | None = None,
 ) -> History:
     """Train a network in place and leave it in evaluation mode, with the best weights seen.
@@ -103,13 +104,14 @@ def train(
         ids: training records, [n, m].
         plan: how long and how fast.
         run: seed, device, progress, checkpoints.
-        stage: name of this training in the progress display and among the checkpoints.
+        stage: name of this training among the checkpoints.
+        label: what the progress display calls it; None takes the stage.
         validation: held-out records, [v, m].
     """
     if not len(ids):
         raise InputError(f"{stage}: there are no records to train on")
     with _deterministic(run.device):
-        return _Trainer(network, ids, plan, run, stage, validation).run_to_end()
+        return _Trainer(network, ids, plan, run, stage, validation, label or stage).run_to_end()
 
 
 class _Trainer:
@@ -123,11 +125,12 @@ class _Trainer:
         run: Run,
         stage: str,
         validation: Tensor | None,
+        label: str,
     ) -> None:
         self.network = network.to(run.device)
         self.ids = ids.to(run.device)
         self.validation = None if validation is None or not len(validation) else validation.to(run.device)
-        self.plan, self.run, self.stage = plan, run, stage
+        self.plan, self.run, self.stage, self.label = plan, run, stage, label
         self.steps_an_epoch = math.ceil(len(ids) / plan.batch_size)
         parameters = [p for p in network.parameters() if p.requires_grad]
         self.generator = torch.Generator(run.device).manual_seed(run.seed_of("batches", stage))
@@ -147,7 +150,7 @@ class _Trainer:
 
     def run_to_end(self) -> History:
         finished = self._resume()
-        bar = self.run.progress.stage(self.stage, self.plan.epochs * self.steps_an_epoch)
+        bar = self.run.progress.stage(self.label, self.plan.epochs * self.steps_an_epoch)
         bar.advance(self.epoch * self.steps_an_epoch + self.step)
         while not finished:
             self.network.train()

@@ -28,7 +28,7 @@ function byName(a, b) {
 function item(record) {
   const id = "detail-" + record.number;
   const best = record.changes[0];
-  const repair = best ? [...difference(record, best[4]), " ", el("small", {}, "percentile " + percentile(best[1]))] : [el("small", {}, "none found")];
+  const repair = best ? [...difference(record, best[4]), " ", el("small", {}, "percentile " + percentile(best[1]) + (best[2] ? "" : ", still anomalous"))] : [el("small", {}, "none found")];
   const button = el("button", { type: "button", class: "toggle", "aria-expanded": "false", "aria-controls": id }, String(record.name));
   const row = el(
     "div",
