@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from carat.data import Schema, Table, TrainingData, open_source, scan
+from carat.data import Fingerprint, Schema, Table, TrainingData, open_source, scan
 from carat.datasets import Dataset
 from carat.detectors import FittedDetector, OutsideDetector, Threshold, outside_detector
 from carat.detectors.encodings import Encoding
@@ -77,7 +77,7 @@ def fit(
         device: `auto`, `cpu` or `cuda`.
         checkpoints: a folder from which a killed fit is resumed when called again with the same arguments.
         progress: where to show progress.
-        notify: called with every line that the user should read; default is the logger `carat`.
+        notify: called with every line for a user of the command line; without it, the logger `carat` gets the warnings.
     """
     defaults = profile_named(profile)
     chosen = _make_detector(detector, defaults, encoding, takes)
@@ -98,13 +98,13 @@ def fit(
     data = named_data(data)
     given: dict[str, Any] = {"domains": domains, "numeric": numeric, "id": id, "time": time, "metapaths": metapaths}
     if isinstance(data, Dataset):
-        given = _with_defaults(given, data.schema)
+        given = _with_defaults(given, data.schema, without)
         data = data.table
     source = Watched(open_source(data), run.progress, "reading entities", "reading records")
     found = scan(source, **given, also=also, without=without, min_count=min_count)
     if notify is not None:
         notify(found.domains_line())
-    for line in (found.left_out_line(), found.crowded_line()):
+    for line in (found.left_out_line(hint=notify is not None), found.crowded_line()):
         if line is not None:
             (notify or _logger.warning)(line)
     table = Table.read(source, found.schema, found.vocabulary, found.rows)
@@ -140,6 +140,7 @@ def fit(
             "source": source.label,
             "records": len(parts.train),
             "held_out": len(parts.held_out),
+            "fingerprint": Fingerprint().add(table.ids).text(),
             "left_out": dict(found.left_out),
             "min_count": min_count,
             "profile": profile,
@@ -150,12 +151,13 @@ def fit(
     )
 
 
-def _with_defaults(given: dict[str, Any], schema: Schema) -> dict[str, Any]:
+def _with_defaults(given: dict[str, Any], schema: Schema, without: Sequence[str]) -> dict[str, Any]:
     """A dataset brings its own schema; metapaths only while all of their domains are there."""
     known = schema.to_json()
     merged = {key: known[key] if value is None else value for key, value in given.items()}
     if given["metapaths"] is None and merged["metapaths"] is not None:
-        merged["metapaths"] = [p for p in merged["metapaths"] if set(p) <= set(merged["domains"])] or None
+        kept = set(merged["domains"]) - set(without)
+        merged["metapaths"] = [path for path in merged["metapaths"] if set(path) <= kept] or None
     return merged
 
 
@@ -200,7 +202,7 @@ def _claim(
     """Mark a checkpoint folder as this fit's, or refuse the folder of another one."""
     settings = [part.describe() if isinstance(part, OutsideDetector) else [part.name, part.params()] for part in parts]
     fingerprint = {
-        "data": hashlib.sha256(table.ids.numpy().tobytes()).hexdigest(),
+        "data": Fingerprint().add(table.ids).text(),
         "vocabulary": hashlib.sha256(json.dumps(table.vocabulary.to_json()).encode()).hexdigest(),
         "schema": schema.to_json(),
         "parts": settings,

@@ -170,18 +170,18 @@ class Model:
         *,
         top: int | None = None,
         all: bool = False,
-        scored: Callable[[Tensor], None] | None = None,
+        scored: Callable[[Table, Tensor], None] | None = None,
     ) -> Iterator[tuple[Table, Tensor]]:
         """The records to find recourse for, and their scores [n], part by part: the anomalous, all, or the strangest.
 
-        Of the strangest, the worst comes first; no more than `top` records are ever held. `scored` is told the scores
-        of every record on the way.
+        Of the strangest, the worst comes first; no more than `top` records are ever held. `scored` is told every
+        part and its scores on the way.
         """
         strangest: list[tuple[Table, Tensor]] = []
         for part in self.stream(source):
             score = self.detector.score(part.ids).cpu()
             if scored is not None:
-                scored(score)
+                scored(part, score)
             if top is not None:
                 strangest = [_strangest([*strangest, (part, score)], top)]
                 continue

@@ -11,7 +11,8 @@ from carat.data import FIRST, MISSING, UNSEEN
 from carat.errors import InputError
 from carat.protocols import Detector, Terms
 from carat.recourse.constraints import Constraints, Costs
-from carat.recourse.engine import Outcome, Settings
+from carat.recourse.engine import Settings
+from carat.recourse.outcome import Outcome
 from tests.baselines.parts import CARRIER, DETECTORS, anomalies, brute_force, data, detector, repaired, vocabulary
 
 

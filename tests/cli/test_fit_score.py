@@ -48,6 +48,13 @@ def sizes() -> list[int]:
     return [len(planted_table()[name].unique()) for name in DOMAINS]
 
 
+def test_a_dataset_without_one_of_its_domains(work: Path) -> None:
+    """Its metapaths through that domain go with it."""
+    fit = ["fit", "flights", "--out", "f", "--without", "Dest,TailNum,Flight", "--quiet", *INSTANT]
+    assert run(fit) == 0
+    assert "Dest" not in carat.load(work / "f").vocabulary.names
+
+
 def test_columns_beside_and_without(work: Path) -> None:
     write_csv(work / "more.csv", planted_table().append_column("Weight", pa.array([i % 7 for i in range(1200)])))
     (work / "carat.toml").write_text('[table]\nalso = ["Weight"]\nwithout = ["Port"]\n')
@@ -76,9 +83,13 @@ def test_who_scores_what_was_learned_is_told(work: Path, capsys: pytest.CaptureF
     assert told in capsys.readouterr().err
     assert run(["recourse", "model", "planted.csv", "--out", "t.csv", "--top", "3"]) == 0
     assert told not in capsys.readouterr().err, "the order is what they asked for"
-    write_csv(work / "later.csv", table_of(NORMAL, STRANGE, NORMAL))
-    assert run(["score", "model", "later.csv", "--out", "l.csv"]) == 0
-    assert told not in capsys.readouterr().err
+    (work / "february").mkdir()
+    write_csv(work / "february" / "planted.csv", planted_table(seed=1))
+    assert run(["score", "model", "february/planted.csv", "--out", "l.csv"]) == 0
+    assert told not in capsys.readouterr().err, "as many records under the same name, and yet others"
+    write_csv(work / "renamed.csv", planted_table())
+    assert run(["explain", "model", "renamed.csv", "--out", "e.csv"]) == 0
+    assert told in capsys.readouterr().err, "the same records under another name"
 
 
 def test_score_finds_the_strange_record(work: Path, capsys: pytest.CaptureFixture[str]) -> None:

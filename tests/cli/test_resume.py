@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -15,6 +17,13 @@ import torch
 
 from carat.cli import run
 from carat.store import read_folder
+
+
+def wait_for(file: Path, process: subprocess.Popen[Any]) -> None:
+    """Until the process has written a file, or has ended."""
+    end = time.monotonic() + 300
+    while not file.exists() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
 
 
 def command(folder: Path, out: str, *options: str) -> list[str]:
@@ -27,8 +36,7 @@ def test_a_killed_fit_resumes_to_the_same_model(planted: pa.Table, tmp_path: Pat
     pyarrow.csv.write_csv(planted.slice(0, 600), tmp_path / "t.csv")
     killed = subprocess.Popen([sys.executable, "-m", "carat", *command(tmp_path, "killed")], stderr=subprocess.DEVNULL)
     checkpoint = tmp_path / "killed.partial" / "pretrain.safetensors"
-    while not checkpoint.exists() and killed.poll() is None:
-        pass
+    wait_for(checkpoint, killed)
     os.kill(killed.pid, signal.SIGKILL)
     assert killed.wait() == -signal.SIGKILL, "the run must not have ended before it was killed"
     assert not (tmp_path / "killed").exists()
@@ -48,13 +56,23 @@ def test_who_interrupts_a_fit_is_told_how_to_go_on(planted: pa.Table, tmp_path: 
     stopped = subprocess.Popen(
         [sys.executable, "-m", "carat", *command(tmp_path, "m")], stderr=subprocess.PIPE, text=True
     )
-    while not (tmp_path / "m.partial" / "fit.json").exists() and stopped.poll() is None:
-        pass
+    wait_for(tmp_path / "m.partial" / "fit.json", stopped)
     stopped.send_signal(signal.SIGINT)
     said = stopped.communicate()[1]
     assert stopped.returncode == 130, said
     assert "m.partial: what was learned so far; the same command with --resume goes on from there" in said
     assert said.splitlines()[-1] == "carat: interrupted"
+
+
+def test_complete_already_tells_the_same_facts(
+    planted: pa.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pyarrow.csv.write_csv(planted.slice(0, 100), tmp_path / "t.csv")
+    options = ["--profile", "instant", "--json"]
+    assert run(command(tmp_path, "m", *options)) == 0
+    first = capsys.readouterr().out
+    assert run(command(tmp_path, "m", "--resume", *options)) == 0
+    assert capsys.readouterr().out == first
 
 
 def test_nothing_to_resume_is_said(planted: pa.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,31 +145,96 @@ def test_json_tells_how_it_ended(rows: Path, capsys: pytest.CaptureFixture[str])
     assert repaired["method"] == "instant"
 
 
-def test_a_real_terminal_has_bars_and_colours(rows: Path) -> None:
-    """Both streams are a pseudo-terminal, as in a shell."""
+CARAT = [sys.executable, "-c", "from carat.cli import main; main()"]
+
+
+def in_terminal(*arguments: str, piped: bool) -> tuple[str, str]:
+    """What a command says on a pseudo-terminal, and on standard output if that is a pipe; as in a shell."""
     parent, child = pty.openpty()
-    command = [sys.executable, "-c", "from carat.cli import main; main()", "recourse", "model", "rows.csv", "--all"]
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "OMP_NUM_THREADS": "1"}
     environment.pop("NO_COLOR", None)
-    with subprocess.Popen(command, stdout=child, stderr=child, stdin=child, env=environment) as process:
+    out = subprocess.PIPE if piped else child
+    with subprocess.Popen([*CARAT, *arguments], stdout=out, stderr=child, stdin=child, env=environment) as process:
         os.close(child)
         seen = b""
-        while True:
-            try:
-                part = os.read(parent, 65_536)
-            except OSError:  # how a pseudo-terminal says that its other end has gone
-                break
-            if not part:
-                break
+        while part := read(parent):
             seen += part
+        data = process.stdout.read() if process.stdout else b""
     os.close(parent)
-    text = seen.decode()
-    assert process.returncode == 0, text
+    assert process.returncode == 0, seen.decode()
+    return seen.decode(), data.decode()
+
+
+def read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # how a pseudo-terminal says that its other end has gone
+        return b""
+
+
+def test_a_real_terminal_has_bars_and_colours(rows: Path) -> None:
+    text, _ = in_terminal("recourse", "model", "rows.csv", "--all", piped=False)
     assert "scoring" in text
     assert "recourse" in text
     assert "100%" in text
     assert "\x1b[1;32m" in text
     assert "4 records," in bare(text)
+
+
+@pytest.mark.parametrize("command", ["score", "explain", "recourse"])
+def test_bars_keep_out_of_the_data(rows: Path, command: str) -> None:
+    """Standard output is a pipe, standard error the terminal: `carat score … > scores.jsonl`."""
+    text, data = in_terminal(command, "model", "rows.csv", "--out", "-", piped=True)
+    assert [json.loads(line)["record"] for line in data.splitlines()]
+    assert '"record"' not in text
+    assert "100%" in text
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 200])
+def test_no_repair_is_cut_off(width: int) -> None:
+    long = "An entity with a name of thirty-five signs"
+    view = EntityView("Consignee", long, 0.1, 3)
+    change = Change(1, 1.0, 50.0, False, {"Consignee": (long, "Another of the same length or so")}, {"Consignee": 0}, 2)
+    console = Console(file=io.StringIO(), width=width)
+    console.print(diff(Explanation("x", -1.0, 0.0, True, (view, view), (change,), None)))
+    assert isinstance(console.file, io.StringIO)
+    text = " ".join(console.file.getvalue().split())
+    assert "…" not in text
+    assert "1. Consignee" in text
+    for words in (
+        "→",
+        "Another of the same length or so",
+        "percentile 50.0, cost 2, still anomalous",
+        "seen with 0 of 1",
+    ):
+        assert words in text
+
+
+def test_streams_that_are_closed_or_not_utf8(rows: Path) -> None:
+    """`>&-`, `2>&-`, and a locale that knows no arrows."""
+    score = f"{sys.executable} -c 'from carat.cli import main; main()' score model rows.csv"
+    for line in (f"{score} --out a.csv --quiet >&-", f"{score} --out b.csv 2>&-"):
+        assert subprocess.run(["bash", "-c", line], check=False, capture_output=True).returncode == 0, line
+    assert read_csv(rows / "a.csv").num_rows == read_csv(rows / "b.csv").num_rows == 4
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    help = subprocess.run([*CARAT, "fit", "--help"], env=latin, capture_output=True, check=False)
+    assert help.returncode == 0
+    assert "…" in help.stdout.decode()
+    write_csv(rows / "arrow.csv", pa.Table.from_pylist([{**mixed_rows()[1], "Buyer": "→ Ødegård 東"}]))
+    done = subprocess.run(
+        [*CARAT, "recourse", "model", "arrow.csv", "--all", "--k", "1"], env=latin, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "→ Ødegård 東" in done.stdout.decode() or "Buyer" in json.loads(done.stdout.decode())["changed"]
+
+
+def test_nothing_to_do_is_refused(
+    rows: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert run(["recourse", "model", "rows.csv", "--quiet"]) == 2
+    assert "nothing would be shown or written; give --out FILE" in capsys.readouterr().err
+    assert run(["recourse", "model", "rows.csv", "--quiet", "--report", "page.html"]) == 0
 
 
 def test_what_is_in_the_table_can_not_command_the_terminal() -> None:

@@ -49,6 +49,8 @@ def test_text_columns_become_domains_and_the_others_say_why_not() -> None:
     assert line.endswith("--also NAME takes a column in; --id NAME calls records by it")
     assert found.domains_line() == "domains: Port 2, Good 2; --without NAME leaves one out"
     assert found.crowded_line() is None, "of four records that can't be said"
+    assert found.left_out_line(hint=False) == line.partition(";")[0]
+    assert "--id" not in (scanned({**COLUMNS, "Number": ["1a", "2a", "3a", "4a"]}, id="Number").left_out_line() or "")
 
 
 def test_a_domain_named_like_an_output_column_is_refused_even_where_nobody_named_it() -> None:
@@ -69,7 +71,7 @@ def test_naming_a_column_takes_it_in() -> None:
 
 
 def test_a_column_of_remarks_is_pointed_out_unless_it_was_asked_for() -> None:
-    remarks = [f"remark {number // 3 * 2 + (number % 3 > 0)}" for number in range(120)]
+    remarks = [f"remark {min(number, 80)}" for number in range(120)]
     columns = {"Port": list("ab") * 60, "Good": list("xxyy") * 30, "Remark": remarks}
     found = scanned(columns)
     assert found.crowded == ["Remark"]
@@ -77,7 +79,11 @@ def test_a_column_of_remarks_is_pointed_out_unless_it_was_asked_for() -> None:
     assert line is not None
     assert "Remark" in line
     assert scanned(columns, also=["Remark"]).crowded_line() is None
-    assert scanned({**columns, "Remark": [f"remark {number // 2}" for number in range(120)]}).crowded_line() is None
+    twice = [f"remark {number // 2}" for number in range(120)]
+    assert scanned({**columns, "Remark": twice}).crowded_line() is None
+    longer = {name: [*cells, *cells] for name, cells in columns.items() if name != "Remark"}
+    sparse = [*(f"remark {number}" for number in range(119)), "remark 0", *[None] * 120]
+    assert scanned({**longer, "Remark": sparse}).crowded == ["Remark"], "empty cells do not count"
 
 
 @pytest.mark.parametrize("numbers", [["795,64", "1.234,56", "3"], ["1,234.56", "12", "7.5"], ["-1.234", "+2,5", "0"]])

@@ -9,7 +9,7 @@ from carat.data.pairs import Pairs
 from carat.data.vocabulary import FIRST, Vocabulary
 from carat.protocols import Detector
 from carat.recourse.constraints import Resolved
-from carat.recourse.engine import Outcome
+from carat.recourse.outcome import Outcome
 from carat.recourse.search import top
 
 

@@ -22,7 +22,8 @@ from carat.data.training_data import TrainingData
 from carat.data.vocabulary import FIRST, MISSING, Vocabulary
 from carat.errors import InputError, NotFittedError
 from carat.protocols import Detector
-from carat.recourse.engine import Outcome, Settings
+from carat.recourse.engine import Settings
+from carat.recourse.outcome import Outcome
 from carat.training import History, Plan, Run, TrainableNetwork, train
 
 CELLS = 4_000_000

@@ -20,7 +20,8 @@ from carat.detectors.embedding import EmbeddingDetector
 from carat.errors import InputError
 from carat.protocols import Detector
 from carat.recourse.constraints import Resolved
-from carat.recourse.engine import Outcome, Settings
+from carat.recourse.engine import Settings
+from carat.recourse.outcome import Outcome
 
 CELLS = 4_000_000
 """Upper limit on the logits of all trials held at once."""

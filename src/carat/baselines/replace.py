@@ -16,7 +16,8 @@ from carat.data.vocabulary import FIRST, MISSING, Vocabulary
 from carat.errors import InputError
 from carat.protocols import Detector, GridDetector
 from carat.recourse.constraints import Resolved
-from carat.recourse.engine import BLACK_BOX_BUDGET, Outcome, Settings
+from carat.recourse.engine import BLACK_BOX_BUDGET, Settings
+from carat.recourse.outcome import Outcome
 from carat.recourse.search import CELLS, Clock, Limits, top
 
 SIDE = {1: (64, 4096), 2: (64, 512)}

@@ -12,7 +12,8 @@ from carat.data.pairs import Pairs
 from carat.data.vocabulary import FIRST, Vocabulary
 from carat.explain import targets
 from carat.protocols import Detector, Explainer
-from carat.recourse.engine import Outcome, Settings
+from carat.recourse.engine import Settings
+from carat.recourse.outcome import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ should not wait for it.
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import re
@@ -84,8 +85,8 @@ def carat(
 
 
 def plain(text: str) -> str:
-    """Text of the user's table or file names, without the control characters that would command a terminal."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
+    """Text of the user's table or file names, without the signs that would command a terminal or turn a line round."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "\N{REPLACEMENT CHARACTER}", text)
 
 
 def say(line: str, *, quiet: bool = False) -> None:
@@ -110,7 +111,18 @@ def main(arguments: list[str] | None = None) -> None:
     # Read once, when torch is imported; who has set it, or how to wait, knows better.
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    _speak_utf8()
     sys.exit(run(arguments))
+
+
+def _speak_utf8() -> None:
+    """Data goes out in UTF-8, whatever the locale says; a terminal that lacks a sign shows another one."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            if stream.isatty():
+                stream.reconfigure(errors="replace")
+            else:
+                stream.reconfigure(encoding="utf-8")
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -126,7 +138,7 @@ def run(arguments: list[str] | None = None) -> int:
     except SystemExit as stop:
         # typer's answer where the reader of our standard output has gone, as `head` does; nothing is wrong.
         gone = isinstance(stop.__context__, OSError) and stop.__context__.errno == errno.EPIPE
-        return 0 if gone else int(stop.code or 0)
+        return 0 if gone else stop.code if isinstance(stop.code, int) else 1
     except OSError as error:  # no permission, a full disk, a name too long
         return _fail(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
     except Exception as error:

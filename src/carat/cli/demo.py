@@ -12,7 +12,9 @@ from carat.cli.app import START, app
 
 @app.command(rich_help_panel=START)
 def demo(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write what is made.")] = Path("carat-demo"),
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where to write; what an earlier demo wrote is replaced.")
+    ] = Path("carat-demo"),
 ) -> None:
     """Learn the bundled flights, spoil some of the days after, then find, explain and repair them.
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from carat.cli.app import CONSOLE, START, app, conclude, say
 from carat.cli.options import Data, Device, Force, Profile, Quiet, one_of
 from carat.errors import InputError
+
+if TYPE_CHECKING:
+    from carat.model import Model
 
 
 @app.command(rich_help_panel=START)
@@ -55,19 +58,21 @@ def fit(
 ) -> None:
     """Learn what is normal in a table, and write a model folder.
 
-    Every text column worth it becomes a domain; what is left out is said, and why. Numeric columns, record ids,
-    metapaths and thresholds go into a carat.toml.
+    Every text column worth it becomes a domain; what is left out is said, and why. Numeric columns, metapaths and
+    the threshold go into a carat.toml.
 
     Example: [bold]carat fit shipments.csv --out model[/bold]
 
     Example: [bold]carat fit shipments.csv --out model --columns Shipper,HSCode,PortOfLading --profile instant[/bold]
     """
     from carat.fitting import fit as fit_model
+    from carat.loading import load
     from carat.training import terminal_progress
 
     partial = _prepare(out, resume=resume, force=force)
     if partial is None:
-        conclude(f"{out}: complete already, nothing to resume", {"model": str(out)}, as_json=as_json, quiet=quiet)
+        line = f"{out}: complete already, nothing to resume"
+        conclude(line, _facts(out, load(out)), as_json=as_json, quiet=quiet)
         return
     if resume and not partial.exists():
         say(f"{partial}: nothing to resume there; starting from the beginning", quiet=quiet)
@@ -91,25 +96,28 @@ def fit(
         raise
     model.save(out, force=force or resume)
     shutil.rmtree(partial)
-    facts = model.training
-    explains = model.explainer.name if model.explainer else "none"
+    facts = _facts(out, model)
     conclude(
-        f"{out}: {facts['records'] + facts['held_out']:,} records, {len(model.vocabulary)} domains, "
-        f"{model.vocabulary.entities:,} entities, detector {model.detector.name}, "
-        f"explainer {explains}, {facts['seconds']:.1f} s",
-        {
-            "model": str(out),
-            "records": facts["records"] + facts["held_out"],
-            "domains": model.vocabulary.names,
-            "left_out": facts["left_out"],
-            "entities": model.vocabulary.entities,
-            "detector": model.detector.name,
-            "explainer": explains,
-            "seconds": facts["seconds"],
-        },
+        f"{out}: {facts['records']:,} records, {len(facts['domains'])} domains, {facts['entities']:,} entities, "
+        f"detector {facts['detector']}, explainer {facts['explainer']}, {facts['seconds']:.1f} s",
+        facts,
         as_json=as_json,
         quiet=quiet,
     )
+
+
+def _facts(out: Path, model: Model) -> dict[str, Any]:
+    """How a fit ended, for people and for machines."""
+    return {
+        "model": str(out),
+        "records": model.training["records"] + model.training["held_out"],
+        "domains": model.vocabulary.names,
+        "left_out": model.training["left_out"],
+        "entities": model.vocabulary.entities,
+        "detector": model.detector.name,
+        "explainer": model.explainer.name if model.explainer else "none",
+        "seconds": model.training["seconds"],
+    }
 
 
 def _prepare(out: Path, *, resume: bool, force: bool) -> Path | None:

@@ -94,7 +94,7 @@ def recourse(
         budget=budget,
         seconds=seconds,
     )
-    output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet)
+    output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet, reported=report is not None)
     check_files(output, report)
     loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score)
     unknown = settings.constraints.resolve(loaded.vocabulary).unknown

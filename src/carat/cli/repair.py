@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from carat.cli.app import CONSOLE
-from carat.cli.stream import Output, Strangest, open_data, say_if_learned
-from carat.data import TableWriter
+from carat.cli.stream import Met, Output, Strangest, open_data
+from carat.data import Table, TableWriter
 from carat.data.writers import check_output, check_place
 from carat.errors import InputError
 from carat.model import Model
@@ -52,7 +52,7 @@ class Job:
 
     def __init__(self, model: Model, method: Method, settings: Settings, output: Output, *, page: Path | None) -> None:
         self.model, self.method, self.settings, self.output, self.page = model, method, settings, output, page
-        self.scored = self.records = self.found = self.without = self.on_page = 0
+        self.records = self.found = self.without = self.on_page = 0
         self._strangest = Strangest(model, output.shown)
         self._collector = Collector(model.scale, Evidence(model.pairs, model.vocabulary), method.name)
         self._scores: list[Tensor] = []
@@ -79,9 +79,9 @@ class Job:
             for file, make in zip(files, makers, strict=True):
                 if not file.begun:
                     file.write(make(self.model.empty_part(self.settings), scale))
-        self._strangest.show()
         if self.page is not None:
             self._write_page(self.page)
+        self._strangest.show()
 
     def _count(self, part: Part) -> None:
         found = part.outcome.mask.sum(dim=1)
@@ -108,8 +108,10 @@ class Job:
             scoring = progress.stage("scoring", source.about_rows())
             searching = None
 
-            def scored(scores: Tensor) -> None:
-                self.scored += len(scores)
+            met = Met()
+
+            def scored(table: Table, scores: Tensor) -> None:
+                met.add(table)
                 scoring.advance(len(scores))
                 if self.page is not None:
                     self._scores.append(scores)
@@ -123,4 +125,4 @@ class Job:
                 yield from run(self.method, table, score, self.settings, self.model.device, searching.advance)
             scoring.finish()
         if top is None and not every:
-            say_if_learned(self.model, source, self.scored, quiet=self.output.quiet)
+            met.say_if_learned(self.model, quiet=self.output.quiet)

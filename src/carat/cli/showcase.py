@@ -127,7 +127,7 @@ def _report(model: Model, data: Path, page: Path) -> None:
     scores: list[Tensor] = []
     chosen = model.method()
     collector = Collector(model.scale, Evidence(model.pairs, model.vocabulary), chosen.name)
-    for table, score in model.wanted(open_source(data), top=SPOILED, scored=scores.append):
+    for table, score in model.wanted(open_source(data), top=SPOILED, scored=lambda _, some: scores.append(some)):
         for part in run(chosen, table, score, Settings(), model.device):
             collector.add(part)
     overview = Overview.of(torch.cat(scores), model.scale.threshold)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from carat.cli.app import CONSOLE, say
 from carat.cli.view import show
-from carat.data import Table, TableWriter, open_source
+from carat.data import Fingerprint, Table, TableWriter, open_source
 from carat.data.readers import Source
 from carat.data.writers import check_output
 from carat.datasets import Dataset
@@ -53,10 +53,14 @@ class Output:
     quiet: bool
 
     @classmethod
-    def of(cls, out: str | None, *, as_json: bool, show: int, force: bool, quiet: bool) -> Output:
+    def of(
+        cls, out: str | None, *, as_json: bool, show: int, force: bool, quiet: bool, reported: bool = False
+    ) -> Output:
         """What the options of a command mean, on this standard output."""
-        terminal = sys.stdout.isatty() and not as_json
+        terminal = sys.stdout is not None and sys.stdout.isatty() and not as_json
         file = out if out is not None or terminal else "-"
+        if file is None and (quiet or not show) and not reported:
+            raise InputError("nothing would be shown or written; give --out FILE")
         if file is not None and file != "-":
             check_output(Path(file), force=force)
         return cls(file, show if terminal and file != "-" and not quiet else 0, force, quiet)
@@ -135,7 +139,7 @@ def through(
     """Write `make` of every piece of the data, and pass both on; unseen entities are named at the end."""
     source = open_data(data)
     unseen: Counter[tuple[str, str]] = Counter()
-    total = 0
+    met = Met()
     with ExitStack() as stack:
         progress: Progress = stack.enter_context(terminal_progress(quiet=output.quiet, console=CONSOLE))
         rows = stack.enter_context(TableWriter(output.file, force=output.force)) if output.file else None
@@ -147,27 +151,35 @@ def through(
                     rows.write(made)
                 yield piece, made
                 stage.advance(len(piece))
-                total += len(piece)
+                met.add(piece)
             for domain, entities in part.unseen.by_name(model.vocabulary).items():
                 unseen.update({(domain, entity): count for entity, count in entities.items()})
         stage.finish()
         if rows is not None and not rows.begun:
             rows.write(make(model.empty()))
-    say_if_learned(model, source, total, quiet=output.quiet)
+    met.say_if_learned(model, quiet=output.quiet)
     if unseen:
         say(f"never seen in training: {_most_common(unseen)}", quiet=output.quiet)
 
 
-def say_if_learned(model: Model, source: Source, records: int, *, quiet: bool) -> None:
-    """A record that was learned from has vouched for itself; whoever audits the very table should know."""
-    fitted = model.training
-    same = Path(source.label).name == Path(fitted.get("source", "")).name
-    if same and records == fitted["records"] + fitted["held_out"]:
-        say(
-            f"the model learned from {fitted['records']:,} of these records, and they look more normal for it: "
-            "go by the order (--top N), not by the threshold",
-            quiet=quiet,
-        )
+class Met:
+    """Remembers what went by, to tell whether it is the very table that was fitted."""
+
+    def __init__(self) -> None:
+        self.print = Fingerprint()
+
+    def add(self, table: Table) -> None:
+        """Some records, in order."""
+        self.print.add(table.ids)
+
+    def say_if_learned(self, model: Model, *, quiet: bool) -> None:
+        """A record that was learned from has vouched for itself; whoever audits such a table should know."""
+        if self.print.text() == model.training.get("fingerprint"):
+            say(
+                f"the model learned from {model.training['records']:,} of these records, and they look more normal for "
+                "it: go by the order, as carat recourse --top N does, not by the threshold",
+                quiet=quiet,
+            )
 
 
 def _pieces(table: Table) -> Iterator[Table]:

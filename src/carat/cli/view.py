@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -34,7 +34,7 @@ def diff(explanation: Explanation, *, words: bool = True, truth: int = 0) -> Ren
     if words:
         lines += [Padding(Text(plain(sentence)), (0, 0, 0, 4)) for sentence in explanation.in_words()]
     if explanation.counterfactuals:
-        lines.append(Padding(_repairs(explanation, truth), INDENT))
+        lines.append(Padding(_Repairs(explanation, truth), INDENT))
     if words and explanation.reason:
         lines.append(Padding(Text(plain(f"Note: {explanation.reason}."), style=FAINT), INDENT))
     return Group(*lines)
@@ -72,23 +72,33 @@ def _cell(view: EntityView) -> Text:
     return Text.assemble((domain, FAINT), plain(view.entity))
 
 
-def _repairs(explanation: Explanation, truth: int) -> Table:
-    """The counterfactuals, each on a line: what changes, and where the score then lies."""
-    shown = Table.grid(padding=(0, 2, 0, 0))
-    shown.add_column(justify="right", style=FAINT, no_wrap=True)
-    shown.add_column(overflow="fold")
-    shown.add_column(no_wrap=True)
-    shown.add_column(no_wrap=True, style=FAINT)
-    for change in explanation.counterfactuals:
-        true = Text(" ✓ the true record", style=NEW) if change.rank == truth else Text()
-        support = _support(change, explanation.entities)
-        shown.add_row(
-            f"{change.rank}.",
-            _changes(change),
-            Text(change.verdict(), style="" if change.valid else FAINT).append_text(true),
-            support,
-        )
-    return shown
+class _Repairs:
+    """The counterfactuals: what changes, and where the score then lies; in columns where they fit side by side."""
+
+    def __init__(self, explanation: Explanation, truth: int) -> None:
+        self.rows = [
+            (
+                Text(f"{change.rank}.", style=FAINT),
+                _changes(change),
+                Text(change.verdict(), style="" if change.valid else FAINT).append_text(_true(change, truth)),
+                Text(_support(change, explanation.entities), style=FAINT),
+            )
+            for change in explanation.counterfactuals
+        ]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        widths = [max(cell.cell_len for cell in column) + 2 for column in zip(*self.rows, strict=True)]
+        beside = sum(widths) <= options.max_width
+        shown = Table.grid(padding=(0, 2, 0, 0))
+        shown.add_column(justify="right", no_wrap=True)
+        for rank, *cells in self.rows:
+            joined = Text("  ").join(cell for cell in cells if cell)
+            shown.add_row(rank, *(cells if beside else (joined,)))
+        yield shown
+
+
+def _true(change: Change, truth: int) -> Text:
+    return Text(" ✓ the true record", style=NEW) if change.rank == truth else Text()
 
 
 def _changes(change: Change) -> Text:
@@ -105,4 +115,4 @@ def _support(change: Change, entities: Sequence[EntityView]) -> str:
     if least:
         return f"seen together {least:,}×"
     beside = sum(view.entity is not None or view.domain in change.changes for view in entities) - 1
-    return f"seen with {min(change.known.values(), default=0)} of {beside}"
+    return f"seen with {min(change.known.values(), default=0)} of {beside}" if beside else ""

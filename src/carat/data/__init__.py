@@ -6,7 +6,7 @@ from carat.data.scan import Scan, scan
 from carat.data.schema import Schema
 from carat.data.sources import open_source
 from carat.data.splits import random_split, time_split
-from carat.data.table import Table, Unseen
+from carat.data.table import Fingerprint, Table, Unseen
 from carat.data.training_data import TrainingData
 from carat.data.vocabulary import FIRST, MISSING, UNSEEN, Domain, Vocabulary
 from carat.data.writers import TableWriter
@@ -17,6 +17,7 @@ __all__ = [
     "Domain",
     "Table",
     "Unseen",
+    "Fingerprint",
     "MISSING",
     "UNSEEN",
     "FIRST",

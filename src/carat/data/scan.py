@@ -18,9 +18,9 @@ from carat.errors import InputError
 
 UNIQUE = "as many entities as rows"
 CROWDED = 0.5
-"""From this share of entities to records on, a column is more of a name or a remark than a domain."""
+"""Where more than this share of a column's cells hold an entity that comes only once, it is a name or a remark."""
 ENOUGH = 100
-"""Records below which the share says little."""
+"""Cells below which the share says little."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,15 @@ class Scan:
     left_out: Mapping[str, str]
     crowded: Sequence[str] = ()
 
-    def left_out_line(self) -> str | None:
-        """One line for the user, or None when nothing was left out."""
+    def left_out_line(self, *, hint: bool = True) -> str | None:
+        """One line for the user, or None when nothing was left out; the hint is how the command line changes it."""
         if not self.left_out:
             return None
         names = ", ".join(f"{name} ({reason})" for name, reason in self.left_out.items())
-        naming = "; --id NAME calls records by it" if UNIQUE in self.left_out.values() else ""
+        if not hint:
+            return f"left out: {names}"
+        unnamed = UNIQUE in self.left_out.values() and self.schema.id is None
+        naming = "; --id NAME calls records by it" if unnamed else ""
         return f"left out: {names}; --also NAME takes a column in{naming}"
 
     def domains_line(self) -> str:
@@ -124,8 +127,13 @@ def scan(
         Vocabulary(tuple(found)),
         rows,
         left_out,
-        [d.name for d in found if d.name not in named and len(d.entities) > CROWDED * rows and rows >= ENOUGH],
+        [domain.name for domain in found if domain.name not in named and _crowded(domain)],
     )
+
+
+def _crowded(domain: Domain) -> bool:
+    cells = int(domain.counts.sum())
+    return cells >= ENOUGH and int((domain.counts == 1).sum()) > CROWDED * cells
 
 
 def _schema(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -176,3 +178,19 @@ def _plain(array: pa.Array) -> pa.Array:
 def _concat(arrays: list[pa.Array | None]) -> pa.Array | None:
     present = [array for array in arrays if array is not None]
     return pa.concat_arrays(present) if present else None
+
+
+class Fingerprint:
+    """Of the ids of records in their order, taken piece by piece; two tables that differ have different ones."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def add(self, ids: Tensor) -> Self:
+        """The next records, int32 [n, m]."""
+        self._hash.update(ids.to("cpu", torch.int32).contiguous().numpy().tobytes())
+        return self
+
+    def text(self) -> str:
+        """In hexadecimal signs."""
+        return self._hash.hexdigest()

@@ -16,6 +16,7 @@ from carat.explain import targets
 from carat.protocols import Candidates, CandidateSource, Detector, Explainer, Found, GridDetector, Terms
 from carat.recourse.constraints import Constraints, Resolved
 from carat.recourse.diversity import diverse
+from carat.recourse.outcome import Outcome
 from carat.recourse.ranking import SearchRanking
 from carat.recourse.search import ROUND, Clock, Limits, search
 
@@ -61,53 +62,6 @@ class Settings:
         """Budget and time for this detector."""
         usual = Limits().budget if isinstance(detector, GridDetector) else BLACK_BOX_BUDGET
         return Limits(budget=usual if self.budget is None else self.budget, seconds=self.seconds)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Counterfactuals of a batch, best first.
-
-    Args:
-        counterfactuals: int64 [n, K, m].
-        mask: which exist, bool [n, K].
-        score: the detector's, [n, K].
-        cost: of the changes, [n, K]; None without costs.
-        exhausted: whether every combination was looked at, bool [n].
-        reasons: why a record has no counterfactuals, or what limited them; None where there is nothing to say, [n].
-        likelihood: the explainer's, [n, m]; NaN where missing.
-    """
-
-    counterfactuals: Tensor
-    mask: Tensor
-    score: Tensor
-    cost: Tensor | None
-    exhausted: Tensor
-    reasons: list[str | None]
-    likelihood: Tensor
-
-    def take(self, index: Tensor) -> Outcome:
-        """Of the records with these numbers, in this order."""
-        return Outcome(
-            self.counterfactuals[index],
-            self.mask[index],
-            self.score[index],
-            None if self.cost is None else self.cost[index],
-            self.exhausted[index],
-            [self.reasons[i] for i in index.tolist()],
-            self.likelihood[index],
-        )
-
-    def to(self, device: torch.device | str) -> Outcome:
-        """The same on another device."""
-        return Outcome(
-            self.counterfactuals.to(device),
-            self.mask.to(device),
-            self.score.to(device),
-            None if self.cost is None else self.cost.to(device),
-            self.exhausted.to(device),
-            self.reasons,
-            self.likelihood.to(device),
-        )
 
 
 class Method(Protocol):

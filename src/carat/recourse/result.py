@@ -17,9 +17,10 @@ from carat.data.readers import frame_like
 from carat.data.table import Table
 from carat.errors import InputError
 from carat.explain import flagged
-from carat.recourse.engine import Method, Outcome, Settings
+from carat.recourse.engine import Method, Settings
 from carat.recourse.evidence import Evidence
 from carat.recourse.explanation import Explanation, explain_part
+from carat.recourse.outcome import Outcome
 
 BATCH = 256
 """Records that a method is given at once."""

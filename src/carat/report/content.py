@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from carat.recourse.engine import Outcome
 from carat.recourse.explanation import Change, EntityView, Explanation, explain_part
+from carat.recourse.outcome import Outcome
 from carat.report.collect import Collector
 from carat.report.overview import Overview
 
@@ -70,6 +70,7 @@ def _record(found: Explanation, outcome: Outcome, row: int, texts: _Texts) -> di
         "entities": [texts(view.entity) for view in found.entities],
         "likelihood": [_number(view.likelihood, 3) for view in found.entities],
         "seen": [view.seen for view in found.entities],
+        "new": [int(view.unseen) for view in found.entities],
         "words": found.in_words(),
         # In the order of the sentences.
         "against": [[numbers[view.domain], _against(view, numbers, texts)] for view in found.blamed],
@@ -80,7 +81,7 @@ def _record(found: Explanation, outcome: Outcome, row: int, texts: _Texts) -> di
 
 def _against(view: EntityView, numbers: dict[str, int], texts: _Texts) -> list[Any]:
     return [
-        [numbers[one.domain], texts(one.entity), one.together, [[texts(text), seen] for text, seen in one.usual]]
+        [numbers[one.domain], one.together, [[texts(text), seen] for text, seen in one.usual]]
         for one in view.against[:WITNESSES]
     ]
 

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-import pyarrow as pa
-
-from carat.data.readers import Source
-
 if TYPE_CHECKING:
+    import pyarrow as pa
     from rich.console import Console
+
+    from carat.data.readers import Source
 
 
 class Stage(Protocol):
@@ -71,6 +70,9 @@ class RichProgress:
             TimeRemainingColumn(),
             TextColumn("{task.fields[note]}", markup=False),
             console=console or Console(stderr=True),
+            # Else rich would send standard output to its own console, which is standard error, and our data with it.
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
 
     def stage(self, name: str, total: int | None) -> Stage:
@@ -99,7 +101,7 @@ def terminal_progress(*, quiet: bool = False, console: Console | None = None) ->
 
     What else is printed meanwhile should go to the same `console`, so that it stands above the bars.
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield Silent()
         return
     progress = RichProgress(console)

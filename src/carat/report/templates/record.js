@@ -78,8 +78,8 @@ function usually([found, times]) {
 
 function witnesses(record, [domain, against], open) {
   const entity = data.domains[domain] + " " + text(record.entities[domain]);
-  const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "× in training" : "never seen in training";
-  const rows = against.map(([other, , together, usual]) =>
+  const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "× in training" : record.new[domain] ? "never seen in training" : "only in held-out records";
+  const rows = against.map(([other, together, usual]) =>
     el(
       "tr",
       {},
