@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,20 @@ def test_chooses_the_best_of_each(page: Tab, folder: Path) -> None:
     assert {row[1] for row in rows} == {"1"}
     click(page, "clear")
     assert page.run("document.querySelectorAll('[data-key]:checked').length") == 0
+
+
+def test_a_repair_that_does_not_help_says_so_in_the_list(tab: Tab, tmp_path: Path) -> None:
+    """Before the record is opened. The threshold is put between the best repairs, so that both kinds are there."""
+    found = results.costly()
+    best = {str(row["record"]): row["score"] for row in found.to_arrow().to_pylist() if row["rank"] == 1}
+    scores = sorted(set(best.values()))
+    threshold = scores[len(scores) // 2]
+    assert scores[0] < threshold
+    replace(found, scale=replace(found.scale, threshold=threshold)).report(tmp_path / "page.html")
+    tab.open(tmp_path / "page.html")
+    said = tab.run("[...document.querySelectorAll('.item .row .best')].map(cell => cell.textContent)")
+    for name, text in zip(tab.run(NAMES), said, strict=True):
+        assert ("still anomalous" in text) == (best.get(name, threshold) < threshold), f"record {name}: {text}"
 
 
 def test_numbers_of_a_text_domain_stay_numbers(page: Tab, folder: Path) -> None:

@@ -147,6 +147,8 @@ def test_missing_and_unseen(tmp_path: Path) -> None:
     assert missing["likelihood"][3] is None
     assert data["texts"][unseen["entities"][3]] == "Nobody & Sons"
     assert unseen["seen"][3] == 0
+    assert unseen["new"] == [0, 0, 0, 1]
+    assert missing["new"] == [0, 0, 0, 0]
     assert "Buyer Nobody & Sons was never seen in training." in unseen["words"]
 
 

@@ -20,6 +20,6 @@ def demo(
 
     Takes two to three minutes on two cores; writes the model, all outputs and report.html, a page for any browser.
     """
-    from carat.cli.showcase import show_all
+    from carat.cli.demo_job import show_all
 
     show_all(out)

@@ -81,7 +81,7 @@ def recourse(
     """
     if top is not None and every:
         raise InputError("give --top or --all, not both")
-    from carat.cli.repair import Job, check_files, records_file
+    from carat.cli.recourse_job import Job, check_files, records_file
     from carat.cli.stream import Output, open_model
     from carat.model import as_constraints
     from carat.recourse import Settings

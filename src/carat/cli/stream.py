@@ -139,7 +139,7 @@ def through(
     """Write `make` of every piece of the data, and pass both on; unseen entities are named at the end."""
     source = open_data(data)
     unseen: Counter[tuple[str, str]] = Counter()
-    met = Met()
+    met = Fingerprint()
     with ExitStack() as stack:
         progress: Progress = stack.enter_context(terminal_progress(quiet=output.quiet, console=CONSOLE))
         rows = stack.enter_context(TableWriter(output.file, force=output.force)) if output.file else None
@@ -151,35 +151,31 @@ def through(
                     rows.write(made)
                 yield piece, made
                 stage.advance(len(piece))
-                met.add(piece)
+                met.add(piece.ids)
             for domain, entities in part.unseen.by_name(model.vocabulary).items():
                 unseen.update({(domain, entity): count for entity, count in entities.items()})
         stage.finish()
         if rows is not None and not rows.begun:
             rows.write(make(model.empty()))
-    met.say_if_learned(model, quiet=output.quiet)
+    say_if_learned(model, met, quiet=output.quiet)
     if unseen:
         say(f"never seen in training: {_most_common(unseen)}", quiet=output.quiet)
 
 
-class Met:
-    """Remembers what went by, to tell whether it is the very table that was fitted."""
+def say_if_learned(model: Model, met: Fingerprint, *, quiet: bool) -> None:
+    """A record that was learned from has vouched for itself; whoever audits the very table should know.
 
-    def __init__(self) -> None:
-        self.print = Fingerprint()
-
-    def add(self, table: Table) -> None:
-        """Some records, in order."""
-        self.print.add(table.ids)
-
-    def say_if_learned(self, model: Model, *, quiet: bool) -> None:
-        """A record that was learned from has vouched for itself; whoever audits such a table should know."""
-        if self.print.text() == model.training.get("fingerprint"):
-            say(
-                f"the model learned from {model.training['records']:,} of these records, and they look more normal for "
-                "it: go by the order, as carat recourse --top N does, not by the threshold",
-                quiet=quiet,
-            )
+    Args:
+        model: knows what it was fitted on.
+        met: of the records that went by.
+        quiet: say nothing.
+    """
+    if met.text() == model.training.get("fingerprint"):
+        say(
+            f"the model learned from {model.training['records']:,} of these records, and they look more normal for "
+            "it: go by the order, as carat recourse --top N does, not by the threshold",
+            quiet=quiet,
+        )
 
 
 def _pieces(table: Table) -> Iterator[Table]:

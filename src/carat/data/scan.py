@@ -58,7 +58,7 @@ class Scan:
         if not self.crowded:
             return None
         return (
-            f"hardly any entity comes twice in {', '.join(self.crowded)}: nothing to learn there, better leave it out"
+            f"most entities come only once in {', '.join(self.crowded)}: little to learn there, perhaps better left out"
         )
 
 

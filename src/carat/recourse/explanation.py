@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from carat.data.vocabulary import UNSEEN
+from carat.data.vocabulary import MISSING, UNSEEN
 from carat.explain import CUT
 from carat.recourse.evidence import Evidence
 from carat.recourse.rarity import Pair, rarest_pairs
@@ -199,14 +199,14 @@ class Explanation:
 
 def explain_part(part: Part, scale: Scale, evidence: Evidence, *, show: int) -> list[Explanation]:
     """An explanation of every record of a part of a result, each with its best `show` counterfactuals."""
-    table, vocabulary = part.table, part.table.vocabulary
+    table, names = part.table, part.table.vocabulary.names
     texts = table.decode().to_pylist()
     together = evidence.together(table.ids)
     changes = _changes(part, texts, scale, evidence, show)
     explained = []
     for row, found in enumerate(part.records(scale).to_pylist()):
         ids, likelihood = table.ids[row], part.outcome.likelihood[row].tolist()
-        views = _views(ids.tolist(), likelihood, together[row].tolist(), vocabulary.names, texts[row], evidence)
+        views = _Reading(ids.tolist(), likelihood, together[row].tolist(), names, texts[row], evidence).views()
         blamed = any(view.flagged for view in views)
         explained.append(
             Explanation(
@@ -223,50 +223,48 @@ def explain_part(part: Part, scale: Scale, evidence: Evidence, *, show: int) -> 
     return explained
 
 
-def _views(
-    ids: list[int],
-    likelihood: list[float],
-    together: list[list[int]],
-    names: list[str],
-    texts: dict[str, Any],
-    evidence: Evidence,
-) -> list[EntityView]:
-    views = []
-    for number, name in enumerate(names):
-        # A missing entity has no likelihood, and a baseline that asks no explainer has none either.
-        told = ids[number] != 0 and not math.isnan(likelihood[number])
-        seen = max(together[number][number], 0)
-        unseen = ids[number] == UNSEEN
-        view = EntityView(name, texts[name], likelihood[number] if told else None, seen, unseen=unseen)
-        if view.flagged:
-            view = replace(view, against=_against(number, ids, likelihood, together, names, texts, evidence))
-        views.append(view)
-    return views
+@dataclass(frozen=True)
+class _Reading:
+    """One record with all that is known of it: ids, likelihoods [m], counts of its pairs [m][m], texts by domain."""
 
+    ids: list[int]
+    likelihood: list[float]
+    together: list[list[int]]
+    names: list[str]
+    texts: dict[str, Any]
+    evidence: Evidence
 
-def _against(
-    number: int,
-    ids: list[int],
-    likelihood: list[float],
-    together: list[list[int]],
-    names: list[str],
-    texts: dict[str, Any],
-    evidence: Evidence,
-) -> tuple[Witness, ...]:
-    """Entities beside a flagged one, the best witnesses first.
+    def views(self) -> list[EntityView]:
+        """Its entities, in the order of the domains."""
+        views = []
+        for number, (name, id) in enumerate(zip(self.names, self.ids, strict=True)):
+            # A missing entity has no likelihood, and a baseline that asks no explainer has none either.
+            told = id != MISSING and not math.isnan(self.likelihood[number])
+            likelihood = self.likelihood[number] if told else None
+            seen = max(self.together[number][number], 0)
+            view = EntityView(name, self.texts[name], likelihood, seen, unseen=id == UNSEEN)
+            views.append(replace(view, against=self._against(number)) if view.flagged else view)
+        return views
 
-    A good witness was seen seldom with the flagged entity, and nearly always with the same other one. One that is
-    itself in doubt is a poor witness; so is one that training hardly met; one that it never met is none.
-    """
-    others = [o for o in range(len(ids)) if o != number and ids[o] > 0]
-    usual = {o: tuple(evidence.usual(o, ids[o], number)) for o in others}
+    def _against(self, number: int) -> tuple[Witness, ...]:
+        """Entities beside a flagged one, the best witnesses first.
 
-    def rank(o: int) -> tuple[bool, bool, float, float]:
-        seen = together[o][o]
-        told = usual[o][0][1] / (seen + DOUBT) if usual[o] else 0.0
-        return seen == 0, likelihood[o] < CUT, together[number][o] / max(seen, 1), -told
+        A good witness was seen seldom with the flagged entity, and nearly always with the same other one. One that is
+        itself in doubt is a poor witness; so is one that training hardly met; one that it never met is none.
+        """
+        others = [other for other, id in enumerate(self.ids) if other != number and id != MISSING]
+        usual = {other: tuple(self.evidence.usual(other, self.ids[other], number)) for other in others}
+        mine = self.together[number]
 
-    return tuple(Witness(names[o], texts[names[o]], together[number][o], usual[o]) for o in sorted(others, key=rank))
+        def rank(other: int) -> tuple[bool, bool, float, float]:
+            seen = self.together[other][other]
+            told = usual[other][0][1] / (seen + DOUBT) if usual[other] else 0.0
+            return seen == 0, self.likelihood[other] < CUT, mine[other] / max(seen, 1), -told
+
+        return tuple(
+            Witness(self.names[other], self.texts[self.names[other]], mine[other], usual[other])
+            for other in sorted(others, key=rank)
+        )
 
 
 def _changes(

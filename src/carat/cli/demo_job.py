@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import torch
@@ -10,6 +9,8 @@ from rich.console import Console
 from torch import Tensor
 
 from carat.cli.app import CONSOLE, say
+from carat.cli.recourse_job import Job
+from carat.cli.stream import Output
 from carat.cli.view import diff
 from carat.data import Anomalies, Table, TableWriter, corrupt, open_source
 from carat.data.table import Unseen
@@ -22,7 +23,6 @@ from carat.model import Model
 from carat.recourse import RecourseResult, Settings
 from carat.recourse.evidence import Evidence
 from carat.recourse.result import run
-from carat.report import Collector, Overview, write_collected
 from carat.training import terminal_progress
 
 TRAIN_ROWS = 30_000
@@ -70,10 +70,14 @@ def show_all(out: Path) -> None:
     _say_how_often(result, anomalies, rank)
     say(f"{CASES} of them, with the likelihood of what does not belong:")
     # A pipe has no width of its own; lines folded at 80 columns read badly in a file.
-    _show(result, anomalies, rank, Console(width=None if sys.stdout.isatty() else 140))
+    terminal = Console()
+    _show(result, anomalies, rank, terminal if terminal.is_terminal else Console(width=140))
     written = "model, spoiled.csv, scores.csv, likelihoods.csv, recourse.csv"
     try:
-        _report(model, out / "spoiled.csv", out / "report.html")
+        # What an analyst would get, who does not know which departures were spoiled.
+        nowhere = Output(file=None, shown=0, force=True, quiet=False)
+        job = Job(model, model.method(), Settings(), nowhere, page=out / "report.html")
+        job.run(str(out / "spoiled.csv"), top=SPOILED, every=False)
         written += ", report.html (open it in a browser)"
     except MissingExtraError as error:
         say(f"No report.html: {error}")
@@ -120,18 +124,6 @@ def _repair(model: Model, table: Table) -> RecourseResult:
         parts = run(chosen, table, model.detector.score(table.ids).cpu(), settings, model.device, stage.advance)
         evidence, empty = Evidence(model.pairs, model.vocabulary), model.empty_part(settings)
         return RecourseResult(tuple(parts), model.scale, evidence, chosen.name, table.decode(), empty)
-
-
-def _report(model: Model, data: Path, page: Path) -> None:
-    """The page that an analyst would get, who does not know which departures were spoiled."""
-    scores: list[Tensor] = []
-    chosen = model.method()
-    collector = Collector(model.scale, Evidence(model.pairs, model.vocabulary), chosen.name)
-    for table, score in model.wanted(open_source(data), top=SPOILED, scored=lambda _, some: scores.append(some)):
-        for part in run(chosen, table, score, Settings(), model.device):
-            collector.add(part)
-    overview = Overview.of(torch.cat(scores), model.scale.threshold)
-    write_collected(collector, page, overview=overview, title=f"The {SPOILED} strangest departures")
 
 
 def _ranks(result: RecourseResult, anomalies: Anomalies) -> Tensor:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from carat.cli.app import CONSOLE
-from carat.cli.stream import Met, Output, Strangest, open_data
-from carat.data import Table, TableWriter
+from carat.cli.stream import Output, Strangest, open_data, say_if_learned
+from carat.data import Fingerprint, Table, TableWriter
 from carat.data.writers import check_output, check_place
 from carat.errors import InputError
 from carat.model import Model
@@ -106,12 +106,10 @@ class Job:
         source = open_data(data)
         with terminal_progress(quiet=self.output.quiet, console=CONSOLE) as progress:
             scoring = progress.stage("scoring", source.about_rows())
-            searching = None
-
-            met = Met()
+            searching, met = None, Fingerprint()
 
             def scored(table: Table, scores: Tensor) -> None:
-                met.add(table)
+                met.add(table.ids)
                 scoring.advance(len(scores))
                 if self.page is not None:
                     self._scores.append(scores)
@@ -125,4 +123,4 @@ class Job:
                 yield from run(self.method, table, score, self.settings, self.model.device, searching.advance)
             scoring.finish()
         if top is None and not every:
-            met.say_if_learned(self.model, quiet=self.output.quiet)
+            say_if_learned(self.model, met, quiet=self.output.quiet)
