@@ -238,7 +238,7 @@ def test_nothing_to_do_is_refused(
 
 
 def test_what_is_in_the_table_can_not_command_the_terminal() -> None:
-    evil = "\x1b[2J\x1b]0;owned\x07line\nbreak"
+    evil = "\x1b[2J\x1b]0;owned\x07line\nbreak\u202eturned\u2066round"
     view = EntityView("Do\x1bmain", evil, 0.1, 3, (Witness("Other", evil, 0, ((evil, 2),)),))
     missing = EntityView("Empty", None, None, 0)
     change = Change(1, 1.0, 50.0, False, {"Do\x1bmain": (evil, evil), "Empty": (None, "new")}, {"Empty": 0}, 2.5)
@@ -247,8 +247,7 @@ def test_what_is_in_the_table_can_not_command_the_terminal() -> None:
     console.print(diff(told))
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
-    assert "\x1b" not in text
-    assert "\x07" not in text
+    assert not {"\x1b", "\x07", "\u202e", "\u2066"} & set(text)
     assert len(text.splitlines()) == 5, "record, strip, words, repair, note"
     assert "cost 2.5, still anomalous" in text
     assert "seen with 0 of 1" in text
