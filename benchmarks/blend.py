@@ -19,6 +19,7 @@ from carat.experiments.bench import read_dataset
 from carat.experiments.contest import Contest, fitted_model
 from carat.experiments.tables import figure
 from carat.recourse import Settings, ranking
+from carat.training import Run
 
 
 def main() -> None:
@@ -38,7 +39,7 @@ def main() -> None:
         seed=arguments.seed,
         device=device,
     )
-    contest = Contest.of(trial, model, seed=arguments.seed, device=device)
+    contest = Contest.of(trial, model, Run(seed=arguments.seed, device=device))
     as_it_is = ranking.GAP, ranking.IMPROVES
     for label, gap, improves in (
         ("as it is", *as_it_is),
@@ -46,14 +47,14 @@ def main() -> None:
         ("nothing left out, no bonus", math.inf, 0.0),
     ):
         ranking.GAP, ranking.IMPROVES = gap, improves
-        found = contest.measure(contest.run(contest.method("carat-plus"), Settings())[0])
-        ranks = found["rank"]
+        found = contest.measured("carat-plus", Settings(), 400)
+        ranks = found.rank
         line = {
             "ranking": label,
-            "conditional_correctness": round(figure(found["values"]["conditional_correctness"]).mean, 4),
-            "coherence": round(figure(found["values"]["coherence"]).mean, 4),
+            "conditional_correctness": round(figure(found.values["conditional_correctness"]).mean, 4),
+            "coherence": round(figure(found.values["coherence"]).mean, 4),
             "recovery": {k: sum(0 < rank <= k for rank in ranks) / len(ranks) for k in (1, 50)},
-            "counterfactuals": round(found["counterfactuals"], 1),
+            "counterfactuals": round(found.counterfactuals, 1),
         }
         print(json.dumps(line), flush=True)
 

@@ -20,9 +20,10 @@ from pyod.models.ecod import ECOD
 from pyod.models.iforest import IForest
 
 from carat.datasets import Dataset
-from carat.detectors import DETECTORS, FittedDetector, OutsideDetector, PyodDetector
+from carat.detectors import FittedDetector, OutsideDetector, PyodDetector
 from carat.experiments import Trial, make_trial
 from carat.metrics import roc_auc
+from carat.registry import DETECTORS
 from carat.training import Run
 
 Maker = Callable[[], FittedDetector | OutsideDetector]
@@ -30,7 +31,7 @@ Maker = Callable[[], FittedDetector | OutsideDetector]
 
 def detectors(seed: int) -> dict[str, Maker]:
     """What is compared."""
-    own: dict[str, Maker] = dict(DETECTORS)
+    own: dict[str, Maker] = {name: entry.load() for name, entry in DETECTORS.items() if not entry.needs}
     return own | {
         "pyod IForest": lambda: PyodDetector(IForest(random_state=seed), encoding="ordinal"),
         "pyod ECOD": lambda: PyodDetector(ECOD(), encoding="ordinal"),

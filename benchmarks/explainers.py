@@ -25,22 +25,21 @@ import torch
 from common import read
 from torch import Tensor
 
-from carat.detectors import DETECTORS
+from carat.devices import pick_device
 from carat.experiments import Trial, make_trial
 from carat.explain import (
     ContextDetector,
     CountsExplainer,
     FittedExplainer,
     TransformerExplainer,
-    explainer_class,
     flagged,
     targets,
 )
 from carat.metrics import roc_auc
-from carat.profiles import profile_named
 from carat.protocols import Explainer
 from carat.recourse.candidates import ContextSource
-from carat.training import Run, pick_device
+from carat.registry import DETECTORS, EXPLAINERS, PROFILES
+from carat.training import Run
 
 
 def by_changes(values: Tensor, trial: Trial) -> list[float]:
@@ -90,9 +89,9 @@ def run_one(name: str, profile: str, device: str, seed: int) -> dict[str, Any]:
     dataset, rows = read(name)
     trial = make_trial(dataset.table, dataset.schema, train_rows=rows, seed=seed)
     run = Run(seed=seed, device=pick_device(device))
-    chosen = profile_named(profile)
+    chosen = PROFILES.find(profile).load()()
     began = time.perf_counter()
-    explainer = explainer_class(chosen.explainer)(**chosen.explainer_params).fit(trial.data, run)
+    explainer = EXPLAINERS[chosen.explainer].load()(**chosen.explainer_params).fit(trial.data, run)
     result: dict[str, Any] = {"data": dataset.name, "profile": profile, "device": run.device.type, "seed": seed}
     result["seconds"] = round(time.perf_counter() - began, 1)
     if isinstance(explainer, TransformerExplainer):
@@ -112,8 +111,10 @@ def run_one(name: str, profile: str, device: str, seed: int) -> dict[str, Any]:
         "calibration": [round(counts.calibration_.error_before, 4), round(counts.calibration_.error_after, 4)],
         "context_auc": context_auc(counts, trial, run),
     }
-    for detector_name, cls in DETECTORS.items():
-        detector = cls().fit(trial.data, run)
+    for detector_name, entry in DETECTORS.items():
+        if entry.needs:  # the explainer's own is above
+            continue
+        detector = entry.load()().fit(trial.data, run)
         auc = roc_auc(detector.score(trial.normal), detector.score(trial.anomalies.ids))
         result[f"{detector_name}_auc"] = round(auc, 4)
     return result

@@ -38,12 +38,12 @@ def write_table(path: Path, rows: int) -> None:
 
 def measure(path: Path) -> None:
     """Runs in a process of its own: reads the file and prints what it took."""
-    from carat.data import Table, open_source, scan
+    from carat.data import Columns, Table, open_source, scan
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     began = time.perf_counter()
     source = open_source(path)
-    found = scan(source, domains=source.names)
+    found = scan(source, Columns(domains=source.names))
     table = Table.read(source, found.schema, found.vocabulary, found.rows)
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

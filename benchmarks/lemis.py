@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import torch
 
-from carat.data import FIRST, Table, TrainingData, open_source, scan
-from carat.detectors import DETECTORS
-from carat.explain import ContextDetector, CountsExplainer, explainer_class
+from carat.data import FIRST, Columns, Table, TrainingData, open_source, scan
+from carat.devices import pick_device
+from carat.explain import ContextDetector, CountsExplainer
 from carat.metrics import roc_auc
-from carat.profiles import profile_named
-from carat.training import Run, pick_device
+from carat.registry import DETECTORS, EXPLAINERS, PROFILES
+from carat.training import Run
 
 DOMAINS = (
     "SpeciesCode", "GenericName", "Description", "Unit", "CountryOrigin", "CountryShipped", "Purpose", "Source", "Port",
@@ -52,7 +52,7 @@ def main() -> None:
     train = table.filter(pc.and_(early, pc.invert(refused)))
     test = table.filter(pc.invert(early))
     label = torch.from_numpy(refused.filter(pc.invert(early)).to_numpy().copy())
-    found = scan(open_source(train), domains=DOMAINS)
+    found = scan(open_source(train), Columns(domains=DOMAINS))
     data = TrainingData.split(Table.read(open_source(train), found.schema, found.vocabulary).ids, found.vocabulary)
     ids = Table.read(open_source(test), found.schema, found.vocabulary).ids
     print(f"{train.num_rows:,} records to train on, {len(ids):,} to score, {int(label.sum())} seized or refused")
@@ -64,12 +64,13 @@ def main() -> None:
     show("smallest pairwise PMI", evidence.nan_to_num(nan=torch.inf).amin(dim=1).clamp(max=99))
     show("mean pairwise PMI", evidence.nanmean(dim=1).nan_to_num(nan=0.0))
     run = Run(device=pick_device(arguments.device))
-    for name, cls in DETECTORS.items():
-        show(name, cls().fit(data, run).score(ids))
-    profile = profile_named(arguments.profile)
+    for name, entry in DETECTORS.items():
+        if not entry.needs:  # the explainer's own follows
+            show(name, entry.load()().fit(data, run).score(ids))
+    profile = PROFILES.find(arguments.profile).load()()
     explainers = {
         "counts": CountsExplainer(),
-        profile.name: explainer_class(profile.explainer)(**profile.explainer_params),
+        arguments.profile: EXPLAINERS[profile.explainer].load()(**profile.explainer_params),
     }
     for name, explainer in explainers.items():
         explainer.fit(data, run)

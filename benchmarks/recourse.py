@@ -17,15 +17,15 @@ from pathlib import Path
 import torch
 
 import carat
+from carat.devices import pick_device
 from carat.experiments import make_trial
 from carat.experiments.bench import read_dataset
 from carat.experiments.contest import train_rows
 from carat.explain import TransformerExplainer
+from carat.fitting import Model
 from carat.graph import KnowledgeGraph
-from carat.model import Model
-from carat.profiles import profile_named
 from carat.recourse import Settings
-from carat.training import pick_device
+from carat.registry import PROFILES
 
 BATCH = 256
 
@@ -55,7 +55,7 @@ def main() -> None:
     if arguments.model is not None:
         model = carat.load(arguments.model).to(pick_device(arguments.device))
     else:
-        paper = profile_named("paper")
+        paper = PROFILES["paper"].load()()
         model = carat.fit(
             trial.train,
             domains=trial.schema.domains,

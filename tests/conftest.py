@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
-from tests.planted import planted_table
+from tests.support.planted import planted_table
 
 # The same examples on every run, and a slow machine fails nothing.
 settings.register_profile("carat", derandomize=True, deadline=None)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from carat.config import TableConfig, read_config
+from carat.config import TableOptions, read_config
+from carat.data import Columns
 from carat.errors import InputError
 
 
@@ -29,26 +30,26 @@ def test_everything_it_can_say(file: Path) -> None:
         min_count = 3
         """
     )
-    assert read_config(file).table == TableConfig(
+    columns = Columns(
         domains=["Shipper", "HSCode", "Weight"],
         numeric={"Weight": 10},
         id="bill_of_lading",
         time="date",
         metapaths=[["Shipper", "HSCode"]],
-        threshold=0.05,
         min_count=3,
     )
+    assert read_config(file) == TableOptions(columns, 0.05)
 
 
 @pytest.mark.parametrize("text", ["", "[table]\n", "# nothing\n"])
 def test_everything_has_a_default(text: str, file: Path) -> None:
     file.write_text(text)
-    assert read_config(file).table == TableConfig(domains=None, numeric={}, metapaths=None, min_count=1)
+    assert read_config(file) == TableOptions(Columns(), None)
 
 
 def test_a_byte_order_mark_is_no_mistake(file: Path) -> None:
     file.write_text("[table]\nmin_count = 2\n", encoding="utf-8-sig")
-    assert read_config(file).table.min_count == 2
+    assert read_config(file).columns.min_count == 2
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_a_byte_order_mark_is_no_mistake(file: Path) -> None:
         ("[table]\ndomains = ['Port', 3]\n", "'table.domains.1': input should be a valid string, got 3"),
         ("[table]\nnumeric = { Weight = 'ten' }\n", "'table.numeric.Weight': input should be a valid integer"),
         ("[table]\nmin_count = '2'\n", "'table.min_count': input should be a valid integer, got '2'"),
-        ("[table]\nmin_count = 0\n", "'table.min_count': input should be greater than or equal to 1, got 0"),
+        ("[table]\nmin_count = 0\n", "min_count must be at least 1, got 0"),
         ("[table]\nthreshold = 1.5\n", "'table.threshold': input should be less than 1, got 1.5"),
         ("[table]\nmetapaths = ['Port']\n", "'table.metapaths.0': input should be a valid list"),
         ("table = 3\n", "'table': "),

@@ -7,16 +7,15 @@ from carat._version import __version__
 from carat.errors import CaratError, InputError
 
 if TYPE_CHECKING:
-    from carat import data, datasets, detectors, explain, graph, metrics, recourse
-    from carat.data import Schema
-    from carat.detectors import Threshold
-    from carat.fitting import fit
-    from carat.loading import load
-    from carat.model import Model
-    from carat.recourse import Constraints, Costs, Explanation, RecourseResult
+    from carat import data, datasets, detectors, explain, graph, jobs, metrics, recourse, results
+    from carat.data import Columns, Schema
+    from carat.fitting import Model, fit, fit_prepared, load, prepare
+    from carat.recourse import Constraints, Costs
+    from carat.results import Explanation, RecourseResult, Threshold
 
 __all__ = [
     "CaratError",
+    "Columns",
     "Constraints",
     "Costs",
     "Explanation",
@@ -31,25 +30,32 @@ __all__ = [
     "detectors",
     "explain",
     "fit",
+    "fit_prepared",
     "graph",
+    "jobs",
     "load",
     "metrics",
+    "prepare",
     "recourse",
+    "results",
 ]
 
 # Looked up when first asked for: torch takes seconds to import, and `carat --help` or a Tab should not wait for it.
 _HOMES = {
+    "Columns": "carat.data",
     "Constraints": "carat.recourse",
     "Costs": "carat.recourse",
-    "Explanation": "carat.recourse",
-    "Model": "carat.model",
-    "RecourseResult": "carat.recourse",
+    "Explanation": "carat.results",
+    "Model": "carat.fitting",
+    "RecourseResult": "carat.results",
     "Schema": "carat.data",
-    "Threshold": "carat.detectors",
+    "Threshold": "carat.results",
     "fit": "carat.fitting",
-    "load": "carat.loading",
+    "fit_prepared": "carat.fitting",
+    "load": "carat.fitting",
+    "prepare": "carat.fitting",
 }
-_PACKAGES = ("data", "datasets", "detectors", "explain", "graph", "metrics", "recourse")
+_PACKAGES = ("data", "datasets", "detectors", "explain", "graph", "jobs", "metrics", "recourse", "results", "testing")
 
 
 def __getattr__(name: str) -> Any:

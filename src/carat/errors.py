@@ -22,6 +22,14 @@ class NotFittedError(CaratError):
     """A detector was asked for something before `fit`."""
 
 
+class MethodFailed(CaratError):  # noqa: N818 - it says what happened
+    """A method gave up on every record that it was asked about."""
+
+
+class Cancelled(CaratError):  # noqa: N818 - it says what happened
+    """A job was cancelled between two batches."""
+
+
 class MissingExtraError(CaratError, ImportError):
     """An optional dependency is not installed; the message names the extra."""
 

@@ -13,7 +13,7 @@ from carat.data import FIRST, MISSING, UNSEEN, TrainingData
 from carat.errors import InputError, NotFittedError
 from carat.recourse.constraints import Constraints
 from carat.recourse.engine import Settings
-from tests.baselines.parts import CARRIER, anomalies, data, detector, repaired, vocabulary
+from tests.support.parts import CARRIER, anomalies, data, detector, repaired, vocabulary
 
 
 def small() -> Fimap:

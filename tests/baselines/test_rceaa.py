@@ -14,7 +14,7 @@ from carat.detectors.embedding import EmbeddingDetector
 from carat.errors import InputError
 from carat.recourse.constraints import Constraints
 from carat.recourse.engine import Settings
-from tests.baselines.parts import CARRIER, anomalies, data, detector, repaired, vocabulary
+from tests.support.parts import CARRIER, anomalies, data, detector, repaired, vocabulary
 
 
 def method(name: str = "mead", **settings: float) -> Rceaa:

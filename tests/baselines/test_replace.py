@@ -13,7 +13,7 @@ from carat.protocols import Detector, Terms
 from carat.recourse.constraints import Constraints, Costs
 from carat.recourse.engine import Settings
 from carat.recourse.outcome import Outcome
-from tests.baselines.parts import CARRIER, DETECTORS, anomalies, brute_force, data, detector, repaired, vocabulary
+from tests.support.parts import CARRIER, DETECTORS, anomalies, brute_force, data, detector, repaired, vocabulary
 
 
 def method(name: str = "mead", m: int = 1) -> Replace:

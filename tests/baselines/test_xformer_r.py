@@ -7,7 +7,7 @@ from torch import Tensor
 
 from carat.baselines import XformerR
 from carat.recourse import Constraints, Settings
-from tests.baselines.parts import data, detector, vocabulary
+from tests.support.parts import data, detector, vocabulary
 
 WRONG = torch.tensor([[False, False, True, False], [True, True, False, False]])
 

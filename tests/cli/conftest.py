@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from carat.cli import run
-from tests.cli.helpers import INSTANT, write_csv
+from tests.support.commands import INSTANT, write_csv
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from carat.cli import run
-from tests.cli.helpers import INSTANT, snapshot
+from tests.support.commands import INSTANT, snapshot
 
 GOOD = b"Port,Good,Weight\nA,x,1\nA,y,2\nB,x,3\nB,y,4\n"
 FIT = ("--out", "new", *INSTANT)
@@ -71,7 +71,7 @@ READING = [
     fit("mixed.jsonl", "line 2: column 'Port' mixes types", b'{"Port": "A", "Good": "x"}\n{"Port": 1, "Good": "y"}\n'),
     fit("broken.jsonl", "line 1: not JSON", b"{\n"),
     fit("one-column.csv", "a model needs two (Weight: numbers)", b"Port,Weight\nA,1\nA,2\nB,2\n"),
-    fit("shipments:us_imports", "did you mean 'us_import'?"),
+    fit("shipments:us_imports", "did you mean 'shipments:us_import'?"),
 ]
 CHOOSING = [
     fit("t.csv", "no column 'Prt'; did you mean 'Port'?", GOOD, "--columns Prt,Good"),

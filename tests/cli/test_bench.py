@@ -10,9 +10,12 @@ import pytest
 from carat.cli import run
 from carat.data import TableWriter
 from carat.experiments import bench as bench_module
-from tests.planted import planted_table
+from carat.experiments.cells import Cell, read_cells
+from tests.support.planted import planted_table
 
-PLAN = bench_module.BenchPlan(anomalies=30, k=5, profile="instant")
+
+def cells_in(folder: Path) -> dict[tuple[str, int], Cell]:
+    return {(cell.key.title, cell.key.seed): cell for cell in read_cells(folder / "cells")}
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +36,12 @@ def test_results_tables_and_figures(
     results = json.loads((tmp_path / "out/results.json").read_text(encoding="utf-8"))
     assert results["plan"]["seeds"] == [0, 1]
     assert {"metrics", "recovery", "seconds"} <= set(results["cells"][-1])
-    cells = {(cell["cell"], cell["seed"]): cell for cell in bench_module.read_cells(tmp_path / "out", PLAN)}
+    cells = cells_in(tmp_path / "out")
     assert set(cells) == {(name, seed) for name in ("replace-m", "rceaa", "instant", "case") for seed in (0, 1)}
-    assert len(cells["instant", 0]["rank"]) == 30
-    assert set(cells["replace-m", 0]["values"]["sparsity_index"]) == {0.8}, "one change in four domains"
+    measured = {name: cells[name, 0].measured for name in ("instant", "rceaa", "replace-m")}
+    assert [len(each.rank) for each in measured.values() if each] == [30, 3, 30], "rceaa gets every tenth"
+    assert measured["replace-m"] is not None
+    assert set(measured["replace-m"].values["sparsity_index"]) == {0.8}, "one change in four domains"
     tables = (tmp_path / "out/tables.md").read_text(encoding="utf-8")
     assert "| planted | real |" in tables
     assert "± 0.0000" in tables
@@ -52,14 +57,29 @@ def test_results_tables_and_figures(
         patched.setattr(bench_module.Bench, "_cell", never)
         assert run(command) == 0
     capsys.readouterr()
-    next((tmp_path / "out/cells").glob("planted-seed1-*-instant-*.json")).unlink()
+    next((tmp_path / "out/cells").glob("planted-seed1-mead-instant-*.json")).unlink()
     assert run(command) == 0
     said = capsys.readouterr().err
     assert "planted-seed0-instant-mead: all 4 cells are there" in said
     assert "planted-seed1-instant-mead: model and 1 of 4 cells to do" in said
-    for cell in bench_module.read_cells(tmp_path / "out", PLAN):
-        before = cells[cell["cell"], cell["seed"]]
-        assert cell.get("values") == before.get("values"), "the same seed gives the same figures"
+    for key, cell in cells_in(tmp_path / "out").items():
+        before, now = cells[key].measured, cell.measured
+        assert (now and now.values) == (before and before.values), "the same seed gives the same figures"
+
+
+def test_a_second_file_of_the_same_name_gets_cells_of_its_own(table: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    with TableWriter(tmp_path / "other/planted.parquet") as writer:
+        writer.write(planted_table(1500, seed=4))
+    command = ["bench", "--profile", "instant", "--methods", "instant", "--quiet", "--detector", "counts"]
+    command += ["--anomalies", "10", "--k", "4", "--out", str(tmp_path / "out")]
+    assert run([*command, "--data", str(table), "--data", str(tmp_path / "other/planted.parquet")]) == 0
+    found = read_cells(tmp_path / "out/cells")
+    assert len(found) == 4
+    assert len({cell.key.fingerprint for cell in found}) == len({cell.key.model for cell in found}) == 2
+    page = (tmp_path / "out/tables.md").read_text(encoding="utf-8")
+    for cell in found:
+        assert f"| planted [{cell.key.fingerprint[:6]}] | real |" in page
 
 
 def test_detectors_and_sizes_are_kept_apart(table: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import carat
 from carat.cli import run
-from tests.planted import DOMAINS, record
+from tests.support.planted import DOMAINS, record
 
 GOOD = record(Port=1, Good=1, Carrier=1, Buyer=1)
 ROWS = [GOOD, {**GOOD, "Carrier": "Carrier-4a"}, {**GOOD, "Good": None}, {**GOOD, "Buyer": "Nobody"}]
@@ -78,7 +78,7 @@ def test_a_model_without_explainer_says_what_to_do(
     assert run(arguments) == 0
     assert carat.load(tmp_path / "m").explainer is None
     assert run(["explain", f"{tmp_path}/m", f"{tmp_path}/t.csv", "--out", f"{tmp_path}/e.csv"]) == 2
-    assert "fit it again without --no-explainer" in capsys.readouterr().err
+    assert "fit it again with --explainer" in capsys.readouterr().err
     assert not (tmp_path / "e.csv").exists()
 
 

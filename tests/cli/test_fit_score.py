@@ -14,8 +14,8 @@ import pytest
 import carat
 from carat.cli import run
 from carat.data import TableWriter
-from tests.cli.helpers import INSTANT, give_stdin, read_csv, snapshot, write_csv
-from tests.planted import DOMAINS, planted_table, record
+from tests.support.commands import INSTANT, give_stdin, read_csv, snapshot, write_csv
+from tests.support.planted import DOMAINS, planted_table, record
 
 COLUMNS = ["record", "score", "percentile", "anomalous"]
 STRANGE = record(Port=0, Good=1, Carrier=2, Buyer=3)
@@ -36,9 +36,9 @@ def test_fit_writes_a_model_and_says_so(work: Path, capsys: pytest.CaptureFixtur
         domains
         == "domains: "
         + ", ".join(f"{name} {size}" for name, size in zip(DOMAINS, sizes(), strict=True))
-        + "; --without NAME leaves one out"
+        + "; leave one out with --without NAME"
     )
-    assert left_out == "left out: Weight (numbers); --also NAME takes a column in"
+    assert left_out == "left out: Weight (numbers); take a column in with --also NAME"
     assert summary.startswith("new: 1,200 records, 4 domains, 60 entities, detector counts, ")
     assert carat.load(work / "new").vocabulary.names == list(DOMAINS)
     assert not (work / "new.partial").exists()
@@ -69,7 +69,7 @@ def test_records_called_by_a_column(work: Path, capsys: pytest.CaptureFixture[st
     write_csv(work / "n.csv", planted_table().append_column("Number", pa.array([f"N{i}" for i in range(1200)])))
     assert run(["fit", "n.csv", "--out", "first", *INSTANT]) == 0
     assert "Number (as many entities as rows); " in (said := capsys.readouterr().err)
-    assert "--id NAME calls records by it" in said
+    assert "use it as the record ID with --id NAME" in said
     assert run(["fit", "n.csv", "--out", "second", "--id", "Number", *INSTANT]) == 0
     assert run(["score", "second", "n.csv", "--out", "s.csv", "--quiet"]) == 0
     assert read_csv(work / "s.csv")["record"].to_pylist()[:2] == ["N0", "N1"]
@@ -200,7 +200,13 @@ def test_force_replaces(work: Path) -> None:
     (work / "s.csv").write_text("before")
     assert run(["score", "model", "other.csv", "--out", "s.csv", "--force"]) == 0
     assert len(read_csv(work / "s.csv")) == 300
-    assert sorted(path.name for path in work.iterdir()) == ["model", "other.csv", "planted.csv", "s.csv"]
+    assert sorted(path.name for path in work.iterdir()) == [
+        "model",
+        "other.csv",
+        "planted.csv",
+        "s.csv",
+        "s.csv.about.json",
+    ]
 
 
 @pytest.mark.parametrize("out", ["s.csv", "s.parquet", "-"])

@@ -13,8 +13,8 @@ import pytest
 
 import carat
 from carat.cli import run
-from tests.cli.helpers import give_stdin
-from tests.planted import DOMAINS, mixed_rows, planted_table
+from tests.support.commands import give_stdin
+from tests.support.planted import DOMAINS, mixed_rows, planted_table
 
 ROWS = mixed_rows()
 COLUMNS = ["record", "rank", "score", "percentile", "valid", "changed", *DOMAINS]

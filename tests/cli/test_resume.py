@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from carat.cli import run
-from carat.store import read_folder
+from carat.fitting.store import read_folder
 
 
 def wait_for(file: Path, process: subprocess.Popen[Any]) -> None:
@@ -99,7 +99,7 @@ def test_a_damaged_claim_is_said(planted: pa.Table, tmp_path: Path, capsys: pyte
     (tmp_path / "m.partial").mkdir()
     (tmp_path / "m.partial" / "fit.json").write_text('{"data": ', encoding="utf-8")
     assert run(command(tmp_path, "m", "--resume", "--profile", "instant")) == 2
-    assert "start again with --force" in capsys.readouterr().err
+    assert "m.partial and start again" in capsys.readouterr().err
 
 
 def test_resuming_replaces_the_model_that_was_to_be_replaced(planted: pa.Table, tmp_path: Path) -> None:

@@ -18,18 +18,17 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from carat.baselines import BASELINES
+import carat
 from carat.cli import run
 from carat.cli.app import HELP
-from carat.cli.options import DATASETS, ENDINGS, tables
-from carat.cli.recourse import METHODS as OFFERED
+from carat.cli.options import ENDINGS, tables
+from carat.cli.recourse import _methods as offered
 from carat.cli.view import diff
 from carat.data.sources import ENDINGS as READ
-from carat.datasets import find_dataset
-from carat.recourse import METHODS
-from carat.recourse.explanation import Change, EntityView, Explanation, Witness
-from tests.cli.helpers import read_csv, write_csv
-from tests.planted import mixed_rows
+from carat.registry import BASELINES, DATASETS, METHODS, named_data
+from carat.results.explanation import Counterfactual, EntityView, Explanation, Witness
+from tests.support.commands import read_csv, write_csv
+from tests.support.planted import mixed_rows
 
 ROWS = mixed_rows()
 
@@ -110,16 +109,25 @@ def test_nothing_is_shown_on_request(
     assert "Record" not in terminal(command, "model", "rows.csv", "--out", "out.csv", *options)
 
 
-@pytest.mark.parametrize("command", ["score", "explain", "recourse"])
+@pytest.mark.parametrize("command", ["score", "explain"])
 def test_a_pipe_gets_the_rows_as_json_lines(rows: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     assert run([command, "model", "rows.csv", "--quiet", "--out", "-"]) == 0
     explicit = capsys.readouterr().out
     assert [json.loads(line) for line in explicit.splitlines()]
-    for options in ([], ["--json"]):
-        assert run([command, "model", "rows.csv", "--quiet", *options]) == 0
-        assert capsys.readouterr().out == explicit
-    assert run([command, "model", "rows.csv", "--json"]) == 0
-    assert capsys.readouterr().out == explicit, "the last line is not among the data"
+    assert run([command, "model", "rows.csv", "--quiet"]) == 0
+    assert capsys.readouterr().out == explicit
+    for options in (["--json"], ["--json", "--quiet"]):
+        assert run([command, "model", "rows.csv", *options]) == 0
+        assert capsys.readouterr().out == explicit, "the last line is not among the data"
+
+
+def test_recourse_as_json_is_one_object_per_record(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The documented schema: what `to_json` gives, and nothing else on standard output."""
+    result = carat.load("model").recourse("rows.csv", all=True, k=4)
+    for options in ([], ["--quiet"]):
+        assert run(["recourse", "model", "rows.csv", "--all", "--k", "4", "--json", *options]) == 0
+        assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == result.to_json()
+    assert all(len(record["counterfactuals"]) == record["count"] for record in result.to_json())
 
 
 def test_json_tells_how_it_ended(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,7 +144,9 @@ def test_json_tells_how_it_ended(rows: Path, capsys: pytest.CaptureFixture[str])
     assert fitted["model"] == "again"
     assert fitted["domains"] == ["Port", "Good", "Carrier", "Buyer"]
     scored = told("score", "model", "rows.csv", "--out", "s.csv")
-    assert scored == {"out": "s.csv", "records": 4, "anomalous": sum(read_csv(rows / "s.csv")["anomalous"].to_pylist())}
+    anomalous = sum(read_csv(rows / "s.csv")["anomalous"].to_pylist())
+    identity = carat.load("model").identity
+    assert scored == {"out": "s.csv", "model": identity, "records": 4, "anomalous": anomalous}
     explained = told("explain", "model", "rows.csv", "--out", "e.csv")
     assert explained["records"] == 4
     assert "Carrier" in explained["flagged"]  # type: ignore[operator]
@@ -194,7 +204,9 @@ def test_bars_keep_out_of_the_data(rows: Path, command: str) -> None:
 def test_no_repair_is_cut_off(width: int) -> None:
     long = "An entity with a name of thirty-five signs"
     view = EntityView("Consignee", long, 0.1, 3)
-    change = Change(1, 1.0, 50.0, False, {"Consignee": (long, "Another of the same length or so")}, {"Consignee": 0}, 2)
+    change = Counterfactual(
+        1, 1.0, 50.0, False, {"Consignee": (long, "Another of the same length or so")}, {"Consignee": 0}, 2
+    )
     console = Console(file=io.StringIO(), width=width)
     console.print(diff(Explanation("x", -1.0, 0.0, True, (view, view), (change,), None)))
     assert isinstance(console.file, io.StringIO)
@@ -241,7 +253,9 @@ def test_what_is_in_the_table_can_not_command_the_terminal() -> None:
     evil = "\x1b[2J\x1b]0;owned\x07line\nbreak\u202eturned\u2066round"
     view = EntityView("Do\x1bmain", evil, 0.1, 3, (Witness("Other", evil, 0, ((evil, 2),)),))
     missing = EntityView("Empty", None, None, 0)
-    change = Change(1, 1.0, 50.0, False, {"Do\x1bmain": (evil, evil), "Empty": (None, "new")}, {"Empty": 0}, 2.5)
+    change = Counterfactual(
+        1, 1.0, 50.0, False, {"Do\x1bmain": (evil, evil), "Empty": (None, "new")}, {"Empty": 0}, 2.5
+    )
     told = Explanation(evil, -1.0, 0.0, True, (view, missing), (change,), f"because {evil}")
     console = Console(file=io.StringIO(), width=400, no_color=True, force_terminal=False)
     console.print(diff(told))
@@ -330,14 +344,14 @@ def test_tab_completes(rows: Path) -> None:
     assert complete("carat rec", rows) == ["recourse"]
     assert complete("carat fit ro", rows) == ["rows.csv"]
     assert complete("carat fit shipments:u", rows) == ["shipments:us_import"]
-    assert complete("carat recourse model rows.csv --method carat", rows) == ["carat-plus", "carat"]
+    assert complete("carat recourse model rows.csv --method carat", rows) == ["carat", "carat-plus"]
     assert "--report" in complete("carat recourse model rows.csv --re", rows)
 
 
 def test_what_tab_offers_is_what_there_is(tmp_path: Path) -> None:
-    assert {*OFFERED} == {*METHODS, *BASELINES}
+    assert {*offered()} == {*METHODS, *BASELINES} - {"fimap", "dice-random", "dice-genetic"}
     assert ENDINGS == READ
-    assert all(find_dataset(name) for name in DATASETS)
+    assert all(named_data(name) is not name for name in DATASETS)
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.csv.gz").touch()
     (tmp_path / "sub" / "a.xlsx").touch()

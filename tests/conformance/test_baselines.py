@@ -9,8 +9,8 @@ import pytest
 
 import carat
 from carat.baselines import BASELINES
-from tests.planted import DOMAINS, corrupted
-from tests.recourse.fitted import frame, model_of
+from tests.support.fitted import frame, model_of
+from tests.support.planted import DOMAINS, corrupted
 
 pytestmark = pytest.mark.parametrize("name", BASELINES)
 

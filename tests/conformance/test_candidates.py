@@ -11,8 +11,8 @@ from carat.data import FIRST, MISSING, UNSEEN
 from carat.explain import TransformerExplainer
 from carat.protocols import CandidateSource
 from carat.recourse.candidates import ContextSource, CountsSource, GraphSource, UnionSource
-from tests.planted import DOMAINS, corrupted
-from tests.recourse.fitted import base
+from tests.support.fitted import base
+from tests.support.planted import DOMAINS, corrupted
 
 
 @cache

@@ -19,7 +19,7 @@ import carat
 from carat.data import MISSING, UNSEEN
 from carat.detectors import DETECTORS, FittedDetector
 from carat.protocols import Detector
-from tests.planted import DOMAINS, group_agreement, record
+from tests.support.planted import DOMAINS, group_agreement, record
 
 Maker = Callable[[], Any]
 

@@ -12,8 +12,8 @@ import carat
 from carat.data import MISSING, UNSEEN
 from carat.explain import EXPLAINERS, FittedExplainer, flagged, targets
 from carat.protocols import Explainer
-from tests.explain.small import small
-from tests.planted import DOMAINS, GROUPS, corrupted, record
+from tests.support.planted import DOMAINS, GROUPS, corrupted, record
+from tests.support.small import small
 
 
 def make(name: str) -> FittedExplainer:

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 import carat
-from carat.detectors import Threshold
 from carat.graph import KnowledgeGraph
 from carat.recourse import METHODS, Settings
-from tests.explain.small import small
-from tests.planted import DOMAINS, GROUPS, corrupted, record
-from tests.recourse.fitted import DETECTORS, OUTSIDE, for_method, frame, twice_corrupted
+from carat.results import Threshold
+from tests.support.fitted import DETECTORS, OUTSIDE, for_method, frame, twice_corrupted
+from tests.support.planted import DOMAINS, GROUPS, corrupted, record
+from tests.support.small import small
 
 GOOD = record(Port=1, Good=1, Carrier=1, Buyer=1)
 Case = tuple[str, str, carat.Model]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from carat.data import FIRST, MISSING, UNSEEN, Pairs, Table, Vocabulary, corrupt, open_source, scan
 from carat.errors import InputError
-from tests.data.helpers import vocabulary_of
+from tests.support.sources import vocabulary_of
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carat.data import FIRST, MISSING, UNSEEN, Pairs
-from tests.data.helpers import vocabulary_of
+from tests.support.sources import vocabulary_of
 
 VOCABULARY = vocabulary_of(Port=["A", "B", "C"], Good=["A", "B"], Buyer=["x", "y", "z", "w"])
 records = st.lists(st.tuples(*(st.integers(0, size - 1) for size in VOCABULARY.sizes.tolist())), max_size=20)

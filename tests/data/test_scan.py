@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from carat.data import FIRST, Scan, open_source, scan
-from carat.data import readers as readers_module
+from carat.data import FIRST, Columns, Scan, open_source, scan
+from carat.data.sources import frames as frames_module
 from carat.errors import InputError
 
 
 def scanned(columns: dict[str, Any], **options: Any) -> Scan:
-    return scan(open_source(columns), **options)
+    return scan(open_source(columns), Columns(**options))
 
 
 COLUMNS: dict[str, Any] = {
@@ -46,11 +46,10 @@ def test_text_columns_become_domains_and_the_others_say_why_not() -> None:
     line = found.left_out_line()
     assert line is not None
     assert line.startswith("left out: Amount (numbers), Weight (numbers), Day (dates)")
-    assert line.endswith("--also NAME takes a column in; --id NAME calls records by it")
-    assert found.domains_line() == "domains: Port 2, Good 2; --without NAME leaves one out"
+    assert found.nameless
+    assert found.domains_line() == "domains: Port 2, Good 2"
     assert found.crowded_line() is None, "of four records that can't be said"
-    assert found.left_out_line(hint=False) == line.partition(";")[0]
-    assert "--id" not in (scanned({**COLUMNS, "Number": ["1a", "2a", "3a", "4a"]}, id="Number").left_out_line() or "")
+    assert not scanned({**COLUMNS, "Number": ["1a", "2a", "3a", "4a"]}, id="Number").nameless
 
 
 def test_a_domain_named_like_an_output_column_is_refused_even_where_nobody_named_it() -> None:
@@ -106,8 +105,8 @@ def test_also_and_without() -> None:
     [
         ({"also": ["Prt"]}, "no column 'Prt'; did you mean 'Port'"),
         ({"without": ["Prt"]}, "no column 'Prt'; did you mean 'Port'"),
-        ({"also": ["Day"], "without": ["Day"]}, "'Day' is both"),
-        ({"numeric": {"Weight": 2}, "without": ["Weight"]}, "'Weight' is both"),
+        ({"also": ["Day"], "without": ["Day"]}, "'Day' is in both"),
+        ({"numeric": {"Weight": 2}, "without": ["Weight"]}, "'Weight' is in both"),
         ({"also": ["Country"]}, "'Country' can't be a domain: one entity"),
         ({"without": ["Port"]}, r"1 column\(s\) can be a domain"),
     ],
@@ -163,7 +162,7 @@ def test_ids_do_not_depend_on_the_order_of_rows_nor_on_batches(
 ) -> None:
     plain = scan(open_source(planted)).vocabulary
     shuffled = planted.take(np.random.default_rng(1).permutation(len(planted)))
-    monkeypatch.setattr(readers_module, "BATCH_ROWS", 7)
+    monkeypatch.setattr(frames_module, "BATCH_ROWS", 7)
     assert scan(open_source(shuffled)).vocabulary.to_json() == plain.to_json()
 
 

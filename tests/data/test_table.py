@@ -19,9 +19,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carat.data import FIRST, MISSING, UNSEEN, Schema, Table, jsonl, open_source, readers, scan
-from tests.data.helpers import vocabulary_of
-from tests.planted import DOMAINS, planted_table
+from carat.data import FIRST, MISSING, UNSEEN, Schema, Table, open_source, scan
+from carat.data.sources import frames, jsonl, parquet
+from tests.support.planted import DOMAINS, planted_table
+from tests.support.sources import vocabulary_of
 
 SCHEMA = Schema(domains=("Port", "Good"))
 VOCABULARY = vocabulary_of(Port=["A", "B", "é"], Good=["A", "x,y", '"', "z\n"])
@@ -107,7 +108,7 @@ def test_parts_are_the_whole(ending: str | None, tmp_path: Path, monkeypatch: py
         data = tmp_path / f"records{ending}"
         FILES[ending](rows, data)
     whole = read(data)
-    for module in (readers, jsonl):
+    for module in (frames, parquet, jsonl):
         monkeypatch.setattr(module, "BATCH_ROWS", 3)
     parts = list(Table.stream(open_source(data), SCHEMA, VOCABULARY))
     assert [len(part) for part in parts] == [3, 3, 1]

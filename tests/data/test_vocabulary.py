@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from carat.data import FIRST, MISSING, UNSEEN, Domain, Vocabulary
 from carat.data.binning import Bins
 from carat.errors import InputError
-from tests.data.helpers import vocabulary_of
+from tests.support.sources import vocabulary_of
 
 entities = st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=8, unique=True)
 

@@ -12,7 +12,7 @@ import pytest
 
 from carat.data import TableWriter, open_source
 from carat.errors import InputError
-from tests.data.helpers import columns_of
+from tests.support.sources import columns_of
 
 TABLE = pa.table({"record": ["r1", 'say "hi"', "a,b\nc"], "score": [1.5, None, -2.0], "flagged": [["Port"], [], None]})
 ENDINGS = [".csv", ".csv.gz", ".parquet", ".jsonl"]
@@ -91,7 +91,7 @@ def test_an_error_on_the_way_keeps_what_was_there(ending: str, tmp_path: Path) -
 def test_an_existing_file_is_replaced_by_force_alone(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     path.write_text("before")
-    with pytest.raises(InputError, match=r"exists already.*--force"):
+    with pytest.raises(InputError, match=r"exists already.*`force`"):
         TableWriter(path)
     assert path.read_text() == "before"
     write(path, TABLE, force=True)

@@ -7,7 +7,8 @@ from importlib import resources
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from carat.datasets import find_dataset, flights
+from carat.datasets import flights
+from carat.registry import named_data
 
 
 def test_table() -> None:
@@ -39,6 +40,5 @@ def test_small_and_of_known_origin() -> None:
 
 
 def test_by_name() -> None:
-    found = find_dataset("flights")
-    assert found is not None
-    assert found.name == "flights"
+    assert named_data("flights").name == "flights"
+    assert named_data("flight") == "flight"

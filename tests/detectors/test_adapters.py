@@ -16,7 +16,7 @@ from sklearn.ensemble import IsolationForest
 from sklearn.svm import OneClassSVM
 
 import carat
-from carat.data import MISSING, UNSEEN, open_source, scan
+from carat.data import MISSING, UNSEEN, Columns, open_source, scan
 from carat.detectors import CallableDetector, PyodDetector, SklearnDetector, outside_detector
 from carat.detectors.encodings import encode
 from carat.errors import InputError, ModelFolderError, NotFittedError
@@ -68,17 +68,19 @@ def test_pyod_sign_is_flipped_and_sklearn_sign_kept(planted: pa.Table) -> None:
     ids = model.vocabulary.encode(planted.slice(0, 5).to_pylist())
     matrix = encode(ids, model.vocabulary, "onehot", sparse=False)
     np.testing.assert_allclose(
-        model.detector.score(ids).numpy(), -model.detector.estimator.decision_function(matrix), rtol=1e-6
+        model.detector.score(ids).numpy(), -model.detector.estimator_.decision_function(matrix), rtol=1e-6
     )
     # OneClassSVM's score_samples and decision_function differ by a constant: score_samples is the one taken.
     svm = carat.fit(planted, explainer=False, detector=OneClassSVM())
     assert isinstance(svm.detector, SklearnDetector)
-    np.testing.assert_allclose(svm.detector.score(ids).numpy(), svm.detector.estimator.score_samples(matrix), rtol=1e-4)
+    np.testing.assert_allclose(
+        svm.detector.score(ids).numpy(), svm.detector.estimator_.score_samples(matrix), rtol=1e-4
+    )
 
 
 def test_encodings() -> None:
     table = pa.table({"A": list("aab"), "B": list("xyz")})
-    words = scan(open_source(table), domains=["A", "B"]).vocabulary
+    words = scan(open_source(table), Columns(domains=["A", "B"])).vocabulary
     ids = torch.tensor([[2, 2], [3, MISSING], [UNSEEN, 4]], dtype=torch.int32)
     expected = [[1, 0, 1, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 1]]
     assert encode(ids, words, "onehot", sparse=False).tolist() == expected
@@ -91,7 +93,7 @@ def test_encodings() -> None:
 
 
 def test_bad_answers_are_said(planted: pa.Table) -> None:
-    with pytest.raises(InputError, match="one score a record"):
+    with pytest.raises(InputError, match="one score per record"):
         carat.fit(planted, explainer=False, detector=lambda frame: np.zeros(3))
     with pytest.raises(InputError, match="not a finite number"):
         carat.fit(planted, explainer=False, detector=lambda frame: np.full(len(frame), np.nan))
@@ -105,14 +107,15 @@ def test_not_stored_but_named_and_attached_again(planted: pa.Table, tmp_path: Pa
     with pytest.raises(ModelFolderError, match="sklearn:IsolationForest.*carat.load"):
         carat.load(tmp_path / "model")
     assert isinstance(model.detector, SklearnDetector)
-    again = carat.load(tmp_path / "model", detector=model.detector.estimator)
+    again = carat.load(tmp_path / "model", detector=model.detector.estimator_)
     pd.testing.assert_frame_equal(again.score(planted.to_pandas()), model.score(planted.to_pandas()))
 
 
 def test_how_it_was_spoken_to_is_remembered(planted: pa.Table, tmp_path: Path) -> None:
-    forest = IForest(random_state=0)
-    model = carat.fit(planted, explainer=False, detector=forest, encoding="frequency")
+    model = carat.fit(planted, explainer=False, detector=IForest(random_state=0), encoding="frequency")
     model.save(tmp_path / "model")
+    assert isinstance(model.detector, PyodDetector)
+    forest = model.detector.estimator_
     assert carat.load(tmp_path / "model", detector=forest).score(planted).equals(model.score(planted))
     with pytest.raises(InputError, match="was fitted with the detector pyod:IForest"):
         carat.load(tmp_path / "model", detector=forest, encoding="ordinal")

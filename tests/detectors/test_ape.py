@@ -8,13 +8,13 @@ import pyarrow as pa
 import torch
 from torch.nn import functional
 
-from carat.data import FIRST, MISSING, Vocabulary, open_source, scan
+from carat.data import FIRST, MISSING, Columns, Vocabulary, open_source, scan
 from carat.detectors.ape import ApeNetwork
 
 
 def vocabulary() -> Vocabulary:
     table = pa.table({"A": list("aab"), "B": list("xyy"), "C": list("pqr")})
-    return scan(open_source(table), domains=["A", "B", "C"]).vocabulary
+    return scan(open_source(table), Columns(domains=["A", "B", "C"])).vocabulary
 
 
 def network(negatives: int = 4) -> ApeNetwork:

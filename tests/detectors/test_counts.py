@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 import carat
-from carat.data import Table, TrainingData, open_source, scan
+from carat.data import Columns, Table, TrainingData, open_source, scan
 from carat.detectors import Counts
 
 
 def fitted(table: pa.Table, smoothing: float = 0.5) -> tuple[Counts, TrainingData]:
     source = open_source(table)
-    found = scan(source, domains=table.column_names)
+    found = scan(source, Columns(domains=table.column_names))
     ids = Table.read(source, found.schema, found.vocabulary).ids
     data = TrainingData(ids, ids[:0], found.vocabulary)
     return Counts(smoothing=smoothing).fit(data), data

@@ -7,13 +7,13 @@ import math
 import pyarrow as pa
 import torch
 
-from carat.data import FIRST, MISSING, Vocabulary, open_source, scan
+from carat.data import FIRST, MISSING, Columns, Vocabulary, open_source, scan
 from carat.detectors.mead import MeadNetwork
 
 
 def vocabulary() -> Vocabulary:
     return scan(
-        open_source(pa.table({"A": ["a", "b"], "B": ["x", "y"], "C": ["p", "q"]})), domains=["A", "B", "C"]
+        open_source(pa.table({"A": ["a", "b"], "B": ["x", "y"], "C": ["p", "q"]})), Columns(domains=["A", "B", "C"])
     ).vocabulary
 
 

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from carat.experiments.tables import METRICS, Results, figure, tables
+from carat.experiments.cells import Cell, CellKey, Measured, Setting
+from carat.experiments.tables import METRICS, Results, digest, figure, tables
 
 
-def cell(data: str, method: str, value: float, ranks: list[int], seed: int = 0) -> dict[str, Any]:
-    return {
-        "data": data,
-        "synthetic": True,
-        "entities": 10,
-        "domains": 4,
-        "train": 100,
-        "seed": seed,
-        "cell": method,
-        "k": 50,
-        "coverage": 1.0,
-        "counterfactuals": 5.0,
-        "seconds": 0.5,
-        "rank": ranks,
-        "values": {metric: [value, value, None] for metric in METRICS},
-    }
+def cell(data: str, method: str, value: float, ranks: list[int], seed: int = 0, **facts: Any) -> Cell:
+    key = CellKey(
+        data=data,
+        fingerprint="f",
+        model="m",
+        kind="method",
+        method=method,
+        seed=seed,
+        profile="fast",
+        detector="mead",
+        anomalies=2,
+        k=50,
+    )
+    values = {metric: [value, value, None] for metric in METRICS}
+    measured = Measured(values=values, rank=ranks, counterfactuals=5.0, seconds=0.5, **facts)
+    return Cell(key=key, setting=Setting(synthetic=True, entities=10, domains=4, train=100), measured=measured)
 
 
-CELLS = [
-    cell("shipments:us_import", "xformer-r", 0.2, [0, 0]),
-    cell("shipments:us_import", "carat", 0.8, [1, 0]),
-    cell("shipments:us_import", "carat", 0.6, [2, 11], seed=1),
-]
+US = "shipments:us_import"
+CELLS = [cell(US, "xformer-r", 0.2, [0, 0]), cell(US, "carat", 0.8, [1, 0]), cell(US, "carat", 0.6, [2, 11], seed=1)]
 
 
 def test_gaps_are_left_out() -> None:
@@ -43,8 +42,9 @@ def test_gaps_are_left_out() -> None:
 def test_seeds_are_pooled() -> None:
     results = Results(CELLS)
     assert results.methods == ["xformer-r", "carat"]
-    assert results.figure("shipments:us_import", "carat", "coherence").mean == pytest.approx(0.7)
-    assert [results.recovery("shipments:us_import", "carat", k) for k in (1, 2, 50)] == [0.25, 0.5, 0.75]
+    cells = results.of(US, "carat")
+    assert results.figure(cells, "coherence").mean == pytest.approx(0.7)
+    assert [results.recovery(cells, k) for k in (1, 2, 50)] == [0.25, 0.5, 0.75]
 
 
 def test_summary_of_two() -> None:
@@ -60,10 +60,32 @@ def test_the_page() -> None:
 
 
 def test_a_failure_is_told() -> None:
-    page = tables([*CELLS, {**cell("flights", "dice-genetic", 0, []), "values": {}, "error": "time-out"}])
-    assert "| flights | dice-genetic | time-out |" in page
+    failed = replace(cell("flights", "dice-genetic", 0, []), measured=None, error="KeyError: 'x'")
+    late = cell("flights", "dice-random", 0, [1], note="time-out: 1 of 10 anomalies in 120 s")
+    page = tables([*CELLS, failed, late])
+    assert "| flights | dice-genetic | KeyError: 'x' |" in page
+    assert "| flights | dice-random | time-out: 1 of 10 anomalies in 120 s |" in page
 
 
 def test_share_answered() -> None:
-    page = tables([{**CELLS[0], "coverage": 0.5}])
+    page = tables([cell(US, "carat", 0.8, [1, 0], coverage=0.5)])
     assert "(of 50 %)" in page
+
+
+def test_the_dial_is_a_field_of_its_cells() -> None:
+    """Along the dial `carat-plus` itself stands in the middle; no other method is taken for a place on it."""
+    middle = cell(US, "carat-plus", 0.5, [1, 0])
+    ends = [
+        replace(
+            middle, key=replace(middle.key, kind="dial", prefer=prefer), measured=replace(middle.measured, rank=rank)
+        )
+        for prefer, rank in ((0.0, [1, 1]), (1.0, [0, 0]))
+        if middle.measured is not None
+    ]
+    page = tables([*CELLS, middle, *ends])
+    rows = [
+        line.split(" | ") for line in page[page.index("Along the dial") :].splitlines() if line.startswith(f"| {US}")
+    ]
+    assert [(row[1], row[4]) for row in rows] == [("0", "1.000"), ("0.5", "0.500"), ("1", "0.000")]
+    assert digest(ends[0])["prefer"] == 0.0
+    assert digest(ends[0])["recovery"]["1"] == 1.0

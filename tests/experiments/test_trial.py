@@ -9,7 +9,7 @@ import torch
 from carat.data import FIRST, Schema
 from carat.errors import InputError
 from carat.experiments import make_trial
-from tests.planted import DOMAINS, planted_table
+from tests.support.planted import DOMAINS, planted_table
 
 
 def timed() -> pa.Table:

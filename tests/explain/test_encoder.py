@@ -7,7 +7,7 @@ import torch
 
 from carat.data import MISSING, UNSEEN
 from carat.explain.encoder import RowEncoder
-from tests.explain.small import training_data
+from tests.support.small import training_data
 
 
 def test_domain_order_does_not_matter_beyond_its_own_vectors() -> None:

@@ -11,7 +11,7 @@ from carat.explain.encoder import RowEncoder
 from carat.explain.likelihood import DecoderP, LikelihoodNetwork, LikelihoodTask
 from carat.training import Plan, Run, train
 from carat.training.negatives import UniformEntities
-from tests.explain.small import training_data
+from tests.support.small import training_data
 
 
 def network(data: TrainingData, *, tune: bool) -> LikelihoodNetwork:

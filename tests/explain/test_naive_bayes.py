@@ -10,7 +10,7 @@ import torch
 
 from carat.data import FIRST, MISSING, UNSEEN, Pairs
 from carat.explain.naive_bayes import NaiveBayes
-from tests.explain.small import training_data
+from tests.support.small import training_data
 
 
 def test_against_a_loop(planted: pa.Table) -> None:

@@ -15,7 +15,7 @@ from carat.data import FIRST, MISSING, UNSEEN, TrainingData
 from carat.explain.encoder import RowEncoder
 from carat.explain.reconstruction import ReconstructionNetwork, ReconstructionTask
 from carat.training.negatives import UniformEntities
-from tests.explain.small import training_data
+from tests.support.small import training_data
 
 
 def network(data: TrainingData, task: ReconstructionTask | None = None) -> ReconstructionNetwork:

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 import carat
-from carat.explain import CountsExplainer, targets
+from carat.explain import CountsExplainer, TransformerExplainer, targets
 from carat.explain.calibration import Calibration
 from carat.training import Run
-from tests.explain.small import small, training_data
-from tests.interrupts import Bomb, Interrupted
-from tests.planted import record
+from tests.support.interrupts import Bomb, Interrupted
+from tests.support.planted import record
+from tests.support.small import small, training_data
 
 
 def test_stages_share_what_they_should(planted: pa.Table) -> None:
@@ -27,8 +27,9 @@ def test_stages_share_what_they_should(planted: pa.Table) -> None:
 
 
 def test_frozen_view_is_the_papers_explainer(planted: pa.Table) -> None:
-    explainer = small(epochs=(20, 20, 2))
-    model = carat.fit(planted, explainer=explainer, detector="counts")
+    model = carat.fit(planted, explainer=small(epochs=(20, 20, 2)), detector="counts")
+    explainer = model.explainer
+    assert isinstance(explainer, TransformerExplainer)
     strange = model.vocabulary.encode([{**record(Port=1, Good=1, Carrier=1, Buyer=1), "Carrier": "Carrier-4a"}])
     likelihood = explainer.frozen.likelihood(strange)
     assert targets(likelihood).tolist() == [[False, False, True, False]]
@@ -69,7 +70,7 @@ def test_a_killed_fit_resumes_to_the_same_weights(tmp_path: Path, at: int, plant
     data = training_data(planted)
     whole = small(epochs=(3, 2, 2), batch_size=32).fit(data, Run(seed=1))
 
-    run = Run(seed=1, checkpoints=tmp_path, checkpoint_seconds=0, progress=Bomb(at))
+    run = Run(seed=1, checkpoints=tmp_path, checkpoint_seconds=0, observer=Bomb(at))
     with pytest.raises(Interrupted):
         small(epochs=(3, 2, 2), batch_size=32).fit(data, run)
     resumed = small(epochs=(3, 2, 2), batch_size=32).fit(data, Run(seed=1, checkpoints=tmp_path))

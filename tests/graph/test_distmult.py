@@ -16,8 +16,8 @@ from carat.errors import InputError, NotFittedError
 from carat.graph import KnowledgeGraph, Neighbours, Relations
 from carat.graph.distmult import DistMultNetwork
 from carat.training import Run
-from tests.explain.small import training_data
-from tests.planted import DOMAINS, planted_table
+from tests.support.planted import DOMAINS, planted_table
+from tests.support.small import training_data
 
 
 @cache

@@ -14,7 +14,7 @@ import carat
 from carat.errors import InputError
 from carat.graph import KnowledgeGraph, discover, metapaths
 from carat.graph.metapaths import association
-from tests.explain.small import training_data
+from tests.support.small import training_data
 
 
 def paired(rows: int = 2000, seed: int = 0) -> pa.Table:

@@ -12,7 +12,7 @@ import torch
 
 from carat.data import FIRST, MISSING, UNSEEN
 from carat.graph import KnowledgeGraph, Neighbours, neighbours
-from tests.explain.small import training_data
+from tests.support.small import training_data
 
 CHAIN = [["A", "B", "C"]]
 

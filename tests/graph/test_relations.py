@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from carat.data import FIRST, MISSING, UNSEEN, Pairs, Vocabulary
 from carat.graph import Relations
-from tests.explain.small import training_data
+from tests.support.small import training_data
 
 NAMES = ("A", "B", "C", "D", "E")
 

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from carat.data import Pairs
 from carat.metrics import coherence
-from tests.data.helpers import vocabulary_of
-from tests.metrics.helpers import ENTITIES, NAN, Case, answers, cases, check_form, check_unmoved, close, mean
+from tests.support.metrics import ENTITIES, NAN, Case, answers, cases, check_form, check_unmoved, close, mean
+from tests.support.sources import vocabulary_of
 
 # Domains of different sizes, so that a wrong offset shows.
 VOCABULARY = vocabulary_of(Port=["A", "B", "C"], Good=["a", "b"], Buyer=["x", "y", "z", "w"])

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from carat.errors import InputError
 from carat.metrics import conditional_correctness
-from tests.metrics.helpers import NAN, Case, cases, check_form, check_unmoved, close, mean, padded_with, reordered
+from tests.support.metrics import NAN, Case, cases, check_form, check_unmoved, close, mean, padded_with, reordered
 
 REFERENCE = torch.tensor([3.0, 1.0, 2.0, 2.0])
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from torch import Tensor
 
 from carat.metrics import count_diversity
-from tests.metrics.helpers import NAN, Case, answers, cases, check_form, check_unmoved, close, mean
+from tests.support.metrics import NAN, Case, answers, cases, check_form, check_unmoved, close, mean
 
 
 def metric(case: Case) -> Tensor:

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 
 from carat.metrics import coverage
-from tests.metrics.helpers import Case, answers, cases, reordered, repeated
+from tests.support.metrics import Case, answers, cases, reordered, repeated
 
 
 def test_by_hand() -> None:

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 
 from carat.metrics import distinct
-from tests.metrics.helpers import Case, cases
+from tests.support.metrics import Case, cases
 
 
 def test_the_first_of_equal_ones_stays() -> None:

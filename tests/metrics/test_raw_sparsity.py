@@ -7,7 +7,7 @@ from hypothesis import given
 from torch import Tensor
 
 from carat.metrics import raw_sparsity
-from tests.metrics.helpers import NAN, Case, answers, cases, check_form, check_unmoved, close, mean
+from tests.support.metrics import NAN, Case, answers, cases, check_form, check_unmoved, close, mean
 
 
 def metric(case: Case) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from carat.errors import InputError
 from carat.metrics import recovered_at, recovery
-from tests.metrics.helpers import (
+from tests.support.metrics import (
     Case,
     answers,
     cases,

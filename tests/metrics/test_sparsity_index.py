@@ -8,7 +8,7 @@ from hypothesis import given
 from torch import Tensor
 
 from carat.metrics import sparsity_index
-from tests.metrics.helpers import Case, answers, cases, check_form, check_unmoved, close, mean
+from tests.support.metrics import Case, answers, cases, check_form, check_unmoved, close, mean
 
 
 def metric(case: Case) -> Tensor:

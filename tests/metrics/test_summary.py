@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carat.metrics import summary
-from tests.metrics.helpers import NAN
+from tests.support.metrics import NAN
 
 METHODS = ("Replace-m", "FIMAP", "RCEAA", "Xformer-R", "CARAT")
 

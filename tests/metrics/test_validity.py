@@ -7,7 +7,7 @@ from hypothesis import given
 from torch import Tensor
 
 from carat.metrics import validity
-from tests.metrics.helpers import NAN, Case, cases, check_form, check_unmoved, close, mean, padded_with, reordered
+from tests.support.metrics import NAN, Case, cases, check_form, check_unmoved, close, mean, padded_with, reordered
 
 
 def metric(case: Case) -> Tensor:

@@ -14,8 +14,8 @@ from carat.data import FIRST
 from carat.explain import TransformerExplainer
 from carat.graph import KnowledgeGraph
 from carat.recourse import Constraints, Settings
-from tests.planted import corrupted, record
-from tests.recourse.fitted import model_of, training_data, twice_corrupted
+from tests.support.fitted import model_of, training_data, twice_corrupted
+from tests.support.planted import corrupted, record
 
 Record = tuple[int, ...]
 

@@ -16,8 +16,8 @@ from carat.explain import TransformerExplainer
 from carat.graph import KnowledgeGraph
 from carat.protocols import Candidates, CandidateSource
 from carat.recourse.candidates import FLOOR, ContextSource, CountsSource, GraphSource, UnionSource, Weigher
-from tests.planted import DOMAINS, corrupted
-from tests.recourse.fitted import base, training_data, twice_corrupted
+from tests.support.fitted import base, training_data, twice_corrupted
+from tests.support.planted import DOMAINS, corrupted
 
 
 def transformer() -> TransformerExplainer:

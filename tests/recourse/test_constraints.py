@@ -14,8 +14,8 @@ import carat
 from carat.data import FIRST
 from carat.errors import InputError
 from carat.recourse import Constraints, Costs, Settings
-from tests.planted import DOMAINS, GROUPS, corrupted, record
-from tests.recourse.fitted import base, frame, instant_of, model_of, training_data, twice_corrupted
+from tests.support.fitted import base, frame, instant_of, model_of, training_data, twice_corrupted
+from tests.support.planted import DOMAINS, GROUPS, corrupted, record
 
 GOOD = record(Port=1, Good=1, Carrier=1, Buyer=1)
 RECORDS: list[dict[str, Any]] = [
@@ -77,7 +77,7 @@ def seen_together(first: tuple[str, str], second: tuple[str, str]) -> int:
 _SEEN: dict[tuple[tuple[str, str], tuple[str, str]], int] = {}
 
 
-def check(given: Constraints, result: carat.recourse.RecourseResult) -> None:
+def check(given: Constraints, result: carat.RecourseResult) -> None:
     for row in result.to_arrow().to_pylist():
         old, changed = RECORDS[row["record"]], row["changed"]
         assert changed

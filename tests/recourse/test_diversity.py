@@ -10,7 +10,7 @@ from torch import Tensor
 
 from carat.recourse import Settings
 from carat.recourse.diversity import diverse
-from tests.recourse.fitted import model_of, twice_corrupted
+from tests.support.fitted import model_of, twice_corrupted
 
 BASE = torch.tensor([[1, 1, 1]])
 # Three spellings of one idea, then two other ideas.

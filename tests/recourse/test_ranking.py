@@ -15,8 +15,8 @@ from carat.errors import InputError
 from carat.protocols import Found, Terms
 from carat.recourse import Constraints, Costs, Settings
 from carat.recourse.ranking import GAP, IMPROVES, READING, BlendRanking, DetectorRanking, Validity
-from tests.planted import corrupted
-from tests.recourse.fitted import instant_of, model_of, twice_corrupted
+from tests.support.fitted import instant_of, model_of, twice_corrupted
+from tests.support.planted import corrupted
 
 REFERENCE = torch.linspace(-3, 5, 401)
 
@@ -190,7 +190,7 @@ def test_on_a_model_the_dial_trades_plausible_for_valid() -> None:
     ids = model.vocabulary.encode([*corrupted()[0], *twice_corrupted()])
     means = []
     for prefer in (0.0, 0.5, 1.0):
-        outcome = model.method("instant", prefer=prefer).find(ids, Settings(k=5))
+        outcome = model.method("instant").find(ids, Settings(k=5, prefer=prefer))
         means.append(float(outcome.score[:, 0].mean()))
     assert means[0] < means[2]
     assert means[0] <= means[1] <= means[2]

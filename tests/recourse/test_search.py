@@ -13,7 +13,7 @@ from torch import Tensor
 
 from carat.protocols import Terms
 from carat.recourse import search as module
-from carat.recourse.search import Clock, Combinations, Limits, search, top
+from carat.recourse.search import Clock, Combinations, SearchLimits, search, top
 
 LONG = Clock(time.monotonic() + 1e9)
 OVER = Clock(0.0)
@@ -81,14 +81,14 @@ def check(found: Combinations, terms: Terms, mask: Tensor, k: int) -> None:
 @settings(max_examples=60)
 def test_grid_is_brute_force(records: int, targets: int, length: int, k: int, seed: int, pairs: bool) -> None:
     terms, mask = random_terms(records, targets, length, seed, pairs=pairs), random_mask(records, targets, length, seed)
-    found = search([terms], mask, k, limits=Limits(), clock=LONG)
+    found = search([terms], mask, k, limits=SearchLimits(), clock=LONG)
     assert found.exhausted.all()
     check(found, terms, mask, k)
 
 
 def test_four_targets() -> None:
     terms, mask = random_terms(2, 4, 6, 0), random_mask(2, 4, 6, 0)
-    check(search([terms], mask, 30, limits=Limits(), clock=LONG), terms, mask, 30)
+    check(search([terms], mask, 30, limits=SearchLimits(), clock=LONG), terms, mask, 30)
 
 
 def test_finish_decides_over_all_terms() -> None:
@@ -99,7 +99,7 @@ def test_finish_decides_over_all_terms() -> None:
     def finish(rows: slice, totals: list[Tensor]) -> Tensor:
         return totals[0] + 3 * (totals[1] > limit[rows, None])
 
-    found = search([weight, score], mask, 12, limits=Limits(), clock=LONG, finish=finish)
+    found = search([weight, score], mask, 12, limits=SearchLimits(), clock=LONG, finish=finish)
     for row in range(3):
         every = [
             (total(weight, row, places) + 3 * (total(score, row, places) > float(limit[row])), places)
@@ -110,9 +110,9 @@ def test_finish_decides_over_all_terms() -> None:
 
 def test_records_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     terms, mask = random_terms(9, 2, 8, 3), random_mask(9, 2, 8, 3)
-    whole = search([terms], mask, 10, limits=Limits(), clock=LONG)
+    whole = search([terms], mask, 10, limits=SearchLimits(), clock=LONG)
     monkeypatch.setattr(module, "CELLS", 130)
-    parts = search([terms], mask, 10, limits=Limits(), clock=LONG)
+    parts = search([terms], mask, 10, limits=SearchLimits(), clock=LONG)
     assert torch.equal(whole.value, parts.value)
     assert torch.equal(whole.index, parts.index)
 
@@ -121,10 +121,10 @@ def test_records_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_beam_with_budget_enough_is_the_grid(targets: int) -> None:
     terms, mask = random_terms(4, targets, 6, 5), random_mask(4, targets, 6, 5)
     most = int(mask.sum(dim=2).prod(dim=1).max())
-    found = search([terms], mask, 10, limits=Limits(budget=most), clock=LONG)
+    found = search([terms], mask, 10, limits=SearchLimits(budget=most), clock=LONG)
     assert found.exhausted.all()
     check(found, terms, mask, 10)
-    less = search([terms], mask, 10, limits=Limits(budget=most - 1), clock=LONG)
+    less = search([terms], mask, 10, limits=SearchLimits(budget=most - 1), clock=LONG)
     assert less.exhausted.tolist() == [int(count) < most for count in mask.sum(dim=2).prod(dim=1)]
 
 
@@ -132,7 +132,7 @@ def test_beam_with_budget_enough_is_the_grid(targets: int) -> None:
 def test_over_budget_gives_a_good_part(clock: Clock) -> None:
     terms, mask = random_terms(3, 3, 20, 7), random_mask(3, 3, 20, 7)
     budget = 400 if clock is LONG else 10**9
-    found = search([terms], mask, 25, limits=Limits(budget=budget), clock=clock)
+    found = search([terms], mask, 25, limits=SearchLimits(budget=budget), clock=clock)
     assert not found.exhausted.any()
     for row in range(3):
         every = {places: value for value, places in brute(terms, mask, row)}
@@ -147,7 +147,7 @@ def test_over_budget_gives_a_good_part(clock: Clock) -> None:
 
 def test_a_clock_that_is_over_is_exact_where_little_is_to_do() -> None:
     terms, mask = random_terms(3, 2, 10, 8), random_mask(3, 2, 10, 8)
-    found = search([terms], mask, 10, limits=Limits(), clock=OVER)
+    found = search([terms], mask, 10, limits=SearchLimits(), clock=OVER)
     assert found.exhausted.all()
     check(found, terms, mask, 10)
 
@@ -170,7 +170,7 @@ def test_hurry_never_exceeds_the_budget(monkeypatch: pytest.MonkeyPatch) -> None
     seen = watch(monkeypatch)
     for clock in (LONG, OVER):
         seen.clear()
-        search([terms], mask, 10, limits=Limits(budget=100), clock=clock)
+        search([terms], mask, 10, limits=SearchLimits(budget=100), clock=clock)
         assert max(seen) <= 160, "the rounding aside"
 
 
@@ -180,7 +180,7 @@ def test_no_record_looks_past_its_budget_for_another() -> None:
     mask = torch.ones(3, 3, 32, dtype=torch.bool)
     mask[0, :, 16:] = False  # 4,096 combinations: over the budget
     mask[1, :, 10:] = False  # 1,000: fits
-    limits = Limits(budget=1_000)
+    limits = SearchLimits(budget=1_000)
     beside = search([terms], mask, 40, limits=limits, clock=LONG)
     alone = search(
         [Terms(terms.constant[:1], terms.unary[:1, :, :16], lambda i, j, part: _pair(terms, i, j)[:, :16, :16])],
@@ -209,7 +209,7 @@ def test_a_long_list_beside_a_short_one_stays_in_bounds(monkeypatch: pytest.Monk
     terms, mask = random_terms(2, 3, 64, 13), torch.ones(2, 3, 64, dtype=torch.bool)
     mask[:, 2, 1:] = False
     seen = watch(monkeypatch)
-    found = search([terms], mask, 10, limits=Limits(budget=4_096), clock=LONG)
+    found = search([terms], mask, 10, limits=SearchLimits(budget=4_096), clock=LONG)
     assert found.exhausted.all()
     assert max(seen) <= 16 * 4_096
     check(found, terms, mask, 10)
@@ -226,8 +226,8 @@ def test_ties_do_not_mind_the_padding(padding: int) -> None:
             terms.pair(i, j, part) if terms.pair else torch.empty(0), (0, padding, 0, padding), value=7.0
         ),
     )
-    plain = search([terms], mask, 30, limits=Limits(), clock=LONG)
-    found = search([padded], wide, 30, limits=Limits(), clock=LONG)
+    plain = search([terms], mask, 30, limits=SearchLimits(), clock=LONG)
+    found = search([padded], wide, 30, limits=SearchLimits(), clock=LONG)
     for row in range(4):
         assert listed(plain, row) == listed(found, row)
 
@@ -237,7 +237,11 @@ def test_forbidden_combinations_do_not_exist() -> None:
     barred = torch.full((2, 4, 4), -torch.inf)
     barred[0, 1, 2] = barred[0, 3, 3] = 1.0
     found = search(
-        [Terms(terms.constant, terms.unary, lambda i, j, part: barred[part])], mask, 16, limits=Limits(), clock=LONG
+        [Terms(terms.constant, terms.unary, lambda i, j, part: barred[part])],
+        mask,
+        16,
+        limits=SearchLimits(),
+        clock=LONG,
     )
     assert set(listed(found, 0)) == {(1, 2), (3, 3)}
     assert listed(found, 1) == []
@@ -245,7 +249,7 @@ def test_forbidden_combinations_do_not_exist() -> None:
 
 def test_no_records() -> None:
     terms, mask = random_terms(0, 2, 4, 0), torch.ones(0, 2, 4, dtype=torch.bool)
-    found = search([terms], mask, 5, limits=Limits(), clock=LONG)
+    found = search([terms], mask, 5, limits=SearchLimits(), clock=LONG)
     assert found.index.shape[0] == found.value.shape[0] == len(found.exhausted) == 0
 
 

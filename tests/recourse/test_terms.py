@@ -11,8 +11,8 @@ from torch import Tensor
 from carat.data import FIRST, MISSING, UNSEEN
 from carat.detectors.base import GridFittedDetector
 from carat.protocols import GridDetector
-from tests.planted import corrupted, record
-from tests.recourse.fitted import model_of, twice_corrupted
+from tests.support.fitted import model_of, twice_corrupted
+from tests.support.planted import corrupted, record
 
 GRID = ("mead", "ape", "counts")
 

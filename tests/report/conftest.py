@@ -26,6 +26,8 @@ def tab(folder: Path) -> Iterator[Tab]:
         write_report(results.barren(), folder / "barren.html")
         write_report(results.long(), folder / "long.html")
         write_report(results.blameless(), folder / "blameless.html")
+        write_report(results.unscored(), folder / "unscored.html")
+        write_report(results.hasty(), folder / "hasty.html")
         yield opened
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import torch
 
 import carat
-from carat.recourse import RecourseResult
-from tests.planted import DOMAINS, GROUPS, planted_table, record
+from carat.results import RecourseResult
+from tests.support.planted import DOMAINS, GROUPS, planted_table, record
 
 EVIL = "<script>alert(1)</script>"
 CLOSING = "</script><img src=x onerror=alert(2)> \"double\" 'single' &amp; \u2028"
@@ -57,8 +59,28 @@ def barren() -> RecourseResult:
     return model().recourse(frame(mixed()), all=True, constraints={"immutable": list(DOMAINS)})
 
 
+def hasty() -> RecourseResult:
+    """The same where a limit ends the search early for some records."""
+    found = model().recourse(frame(mixed()), all=True, budget=1)
+    assert not all(row["exhausted"] for row in found.records)
+    return found
+
+
+def unscored() -> RecourseResult:
+    """The same where the detector had no score for the first record."""
+    found = result()
+    score = found.batches[0].score.clone()
+    score[0] = torch.nan
+    return replace(found, batches=(replace(found.batches[0], score=score),))
+
+
+def fitted_with_id(table: pa.Table) -> carat.Model:
+    """A model of records that are named by a number of their own."""
+    return carat.fit(table.append_column("bill", [range(len(table))]), id="bill", profile="instant")
+
+
 def hostile() -> RecourseResult:
-    """Entities, domains and record names that are markup, formulas and quotes."""
+    """Entities, domains, record names and the file's name that are markup, formulas and quotes."""
     table = planted_table()
     names = {"Port": "Port", "Good": EVIL, "Carrier": "Carrier", "Buyer": 'Buy"er'}
     spoilt = {
@@ -74,7 +96,9 @@ def hostile() -> RecourseResult:
     )
     rows = [record(Port=g, Good=(g + 2) % GROUPS, Carrier=g, Buyer=g) for g in range(GROUPS)]
     asked = {names[name]: [spoilt.get(row[name], row[name]) for row in rows] for name in DOMAINS}
-    return fitted.recourse(pa.table(asked | {"bill": ["</script>", "=1+1", "a", "b", "c", "d"]}), all=True)
+    found = fitted.recourse(pa.table(asked | {"bill": ["</script>", "=1+1", "a", "b", "c", "d"]}), all=True)
+    assert found.origin is not None
+    return replace(found, origin=replace(found.origin, data=f"<script>alert(3)<script>{'W' * 200}.csv"))
 
 
 def loose() -> pa.Table:

@@ -172,7 +172,9 @@ def test_a_repair_that_does_not_help_says_so_in_the_list(tab: Tab, tmp_path: Pat
     scores = sorted(set(best.values()))
     threshold = scores[len(scores) // 2]
     assert scores[0] < threshold
-    replace(found, scale=replace(found.scale, threshold=threshold)).report(tmp_path / "page.html")
+    scale = replace(found.scale, threshold=threshold)
+    batches = tuple(replace(batch, scale=scale) for batch in found.batches)
+    replace(found, scale=scale, batches=batches).report(tmp_path / "page.html")
     tab.open(tmp_path / "page.html")
     said = tab.run("[...document.querySelectorAll('.item .row .best')].map(cell => cell.textContent)")
     for name, text in zip(tab.run(NAMES), said, strict=True):

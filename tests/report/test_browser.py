@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from carat.report import page as module
 from carat.report.palette import DARK, LIGHT
-from tests.planted import DOMAINS
 from tests.report import results
 from tests.report.acting import NAMES, choose, click, exported
 from tests.report.browser import Tab
+from tests.report.reading import documented
 from tests.report.results import CLOSING, EVIL
+from tests.support.planted import DOMAINS
 
 pytestmark = pytest.mark.slow
 FOCUSED = "document.activeElement.matches('.toggle') && document.activeElement.textContent"
@@ -27,6 +29,36 @@ def test_shows_every_record(page: Tab) -> None:
     assert page.run(NAMES) == expected
     assert page.run("document.getElementById('status').textContent") == "24 records"
     assert set(page.requests) == {page.run("location.href")}
+
+
+@pytest.mark.parametrize("name", ["costly", "hostile", "barren", "long", "blameless", "hasty"])
+def test_reads_the_documented_json(tab: Tab, folder: Path, name: str) -> None:
+    """What the page leaves out is put back before anything else reads it."""
+    tab.open(folder / f"{name}.html")
+    reading = (Path(module.__file__).parent / "templates" / "data.js").read_text(encoding="utf-8")
+    found = getattr(results, name)()
+    assert tab.run(f"(() => {{ {reading}; return data.records; }})()") == documented(found)
+
+
+def test_a_record_without_a_score(tab: Tab, folder: Path) -> None:
+    tab.open(folder / "unscored.html")
+    assert tab.run(NAMES)[0] == "0"
+    click(tab, "all")
+    assert tab.run("document.querySelector('.row .score').lastChild.data") == "none"
+    assert tab.errors == []
+
+
+def test_sentences_and_counts_come_in_the_same_order(page: Tab) -> None:
+    """The least likely entity first, in both."""
+    click(page, "all")
+    said = page.run(
+        "[...document.querySelectorAll('.item')].map(item => [item.querySelector('.toggle').textContent,"
+        " [...item.querySelectorAll('.witnesses h3')].map(head => head.textContent.split(',')[0])])"
+    )
+    for name, heads in said:
+        blamed = results.costly().explain(int(name)).blamed
+        assert heads == [f"{view.domain} {view.entity}" for view in blamed]
+    assert max(len(heads) for _, heads in said) > 1
 
 
 def test_sorts(page: Tab) -> None:
@@ -178,7 +210,7 @@ def test_fits_the_screen(tab: Tab, folder: Path, name: str, width: int) -> None:
     click(tab, "all")
     assert tab.run("document.documentElement.scrollWidth") <= width
     # What an ellipsis cuts off is not seen; the cut element itself is looked at.
-    elements = "[...document.querySelectorAll('main *')].filter(e => !e.matches('button.bar small'))"
+    elements = "[...document.querySelectorAll('main *, footer *')].filter(e => !e.matches('button.bar small'))"
     places = elements + ".map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])"
     assert tab.run(places + f".filter(([, r]) => r.left >= 0 && r.right > {width} + 1).map(([html]) => html)") == []
     assert tab.errors == []

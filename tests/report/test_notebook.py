@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from carat.recourse import RecourseResult
 from carat.report import explanation_html, result_html
+from carat.results import RecourseResult
 from tests.report import results
 from tests.report.results import EVIL
 
@@ -73,3 +74,16 @@ def test_explanation_says_why() -> None:
     assert ">cost<" in text
     assert "missing" in explanation_html(found.explain(1))
     assert "No counterfactual was found." in explanation_html(results.barren().explain(0))
+    assert "score none" in explanation_html(results.unscored().explain(0))
+
+
+def test_a_repair_that_does_not_help_says_so() -> None:
+    """The threshold is put above every score: then nothing helps."""
+    found = results.costly()
+    assert "still anomalous" not in result_html(found)
+    scale = replace(found.scale, threshold=1e9)
+    strict = replace(found, scale=scale, batches=tuple(replace(batch, scale=scale) for batch in found.batches))
+    text = result_html(strict)
+    assert "24 anomalous" in text
+    assert text.count("still anomalous") == text.count("cost ") == 10
+    assert "✓" not in explanation_html(strict.explain(0))

@@ -14,9 +14,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from carat.devices import pick_device
 from carat.errors import InputError
-from carat.training import Plan, Run, TrainableNetwork, pick_device, train
-from tests.interrupts import Bomb, Interrupted
+from carat.training import Plan, Run, TrainableNetwork, train
+from tests.support.interrupts import Bomb, Interrupted
 
 IDS = torch.arange(2, 42, dtype=torch.int32).reshape(20, 2)
 
@@ -131,7 +132,7 @@ def test_no_records_is_said() -> None:
 def test_resumes_at_any_step_to_the_same_bits(tmp_path: Path, at: int) -> None:
     whole = fitted(Run(seed=3), validation=IDS)
 
-    run = Run(seed=3, checkpoints=tmp_path, checkpoint_seconds=0, progress=Bomb(at))
+    run = Run(seed=3, checkpoints=tmp_path, checkpoint_seconds=0, observer=Bomb(at))
     with pytest.raises(Interrupted):
         fitted(run, validation=IDS)
     resumed = fitted(Run(seed=3, checkpoints=tmp_path, checkpoint_seconds=0), validation=IDS)

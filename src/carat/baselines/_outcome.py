@@ -8,7 +8,7 @@ from torch import Tensor
 from carat.data.pairs import Pairs
 from carat.data.vocabulary import FIRST, Vocabulary
 from carat.protocols import Detector
-from carat.recourse.constraints import Resolved
+from carat.recourse.constraints import ResolvedConstraints
 from carat.recourse.outcome import Outcome
 from carat.recourse.search import top
 
@@ -21,25 +21,27 @@ def first_of_its_kind(records: Tensor) -> Tensor:
     return ~same.tril(-1).any(dim=2)
 
 
-def respects(limits: Resolved, vocabulary: Vocabulary, pairs: Pairs, ids: Tensor, found: Tensor) -> Tensor:
+def respects(
+    constraints: ResolvedConstraints, vocabulary: Vocabulary, pairs: Pairs, ids: Tensor, found: Tensor
+) -> Tensor:
     """Which of found [n, K, m] the constraints permit for records ids [n, m], bool [n, K]."""
     offsets = vocabulary.offsets.to(found.device)
     changed = found != ids[:, None]
-    good = (~changed | (limits.mutable & limits.permitted[found + offsets])).all(dim=2)
-    if limits.max_changes is not None:
-        good &= changed.sum(dim=2) <= limits.max_changes
-    if len(limits.pairs) or limits.min_support:
+    good = (~changed | (constraints.mutable & constraints.permitted[found + offsets])).all(dim=2)
+    if constraints.max_changes is not None:
+        good &= changed.sum(dim=2) <= constraints.max_changes
+    if len(constraints.pairs) or constraints.min_support:
         rows, known = found + offsets, found >= FIRST
         for low in range(found.shape[2]):
             for high in range(low + 1, found.shape[2]):
                 left, right = rows[..., low], rows[..., high]
                 both = known[..., low] & known[..., high]
-                if len(limits.pairs):
+                if len(constraints.pairs):
                     brought_about = changed[..., low] | changed[..., high]
-                    good &= ~(limits.forbids(left, right) & brought_about & both)
-                if limits.min_support:
+                    good &= ~(constraints.forbids(left, right) & brought_about & both)
+                if constraints.min_support:
                     one_is_new = changed[..., low] ^ changed[..., high]
-                    good &= ~(one_is_new & both) | (pairs.count(left, right) >= limits.min_support)
+                    good &= ~(one_is_new & both) | (pairs.count(left, right) >= constraints.min_support)
     return good
 
 
@@ -49,7 +51,7 @@ def assemble(
     mask: Tensor,
     detector: Detector,
     vocabulary: Vocabulary,
-    limits: Resolved,
+    constraints: ResolvedConstraints,
     *,
     exhausted: Tensor | None = None,
     note: str | None = None,
@@ -63,7 +65,7 @@ def assemble(
         mask: which of them count, bool [n, K].
         detector: gives the scores.
         vocabulary: what the ids mean.
-        limits: the costs are theirs.
+        constraints: the costs are theirs.
         exhausted: whether every combination was looked at, bool [n]; None is nowhere.
         note: a reason to give with every record.
         ranked: order by score; else what counts comes first, in the order it was found.
@@ -77,12 +79,12 @@ def assemble(
         score = score.gather(1, order)
     found = found.gather(1, order[..., None].expand(-1, -1, ids.shape[1]))
     cost = None
-    if limits.cost is not None:
+    if constraints.cost is not None:
         rows = found + vocabulary.offsets.to(ids.device)
-        cost = (limits.cost[rows] * (found != ids[:, None])).sum(dim=2)
+        cost = (constraints.cost[rows] * (found != ids[:, None])).sum(dim=2)
     if exhausted is None:
         exhausted = torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
-    movable = ((ids != 0) & limits.mutable).any(dim=1)
+    movable = ((ids != 0) & constraints.mutable).any(dim=1)
     reasons = [
         note if there else (note or "nothing else was found") if could else "it has no entity that could change"
         for there, could in zip(mask.any(dim=1).tolist(), movable.tolist(), strict=True)

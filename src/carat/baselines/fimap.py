@@ -22,8 +22,9 @@ from carat.data.training_data import TrainingData
 from carat.data.vocabulary import FIRST, MISSING, Vocabulary
 from carat.errors import InputError, NotFittedError
 from carat.protocols import Detector
-from carat.recourse.engine import Settings
+from carat.recourse.engine import Method, Settings
 from carat.recourse.outcome import Outcome
+from carat.recourse.parts import ModelParts
 from carat.training import History, Plan, Run, TrainableNetwork, train
 
 CELLS = 4_000_000
@@ -283,7 +284,7 @@ class Fimap:
                 parts.append(torch.cat([ids, ids.new_full((len(ids), 1), label)], dim=1))
         return torch.cat(parts)
 
-    def find(self, ids: Tensor, settings: Settings) -> Outcome:
+    def find(self, ids: Tensor, settings: Settings, score: Tensor | None = None) -> Outcome:
         """K draws for every record ids [n, m]; those equal to it or to an earlier one are left out.
 
         An entity is kept where it is drawn itself; an unseen one can't be drawn, so it is always replaced. What breaks
@@ -292,14 +293,20 @@ class Fimap:
         if not hasattr(self, "network_"):
             raise NotFittedError("Fimap is not fitted; call fit first")
         ids = ids.to(torch.int64)
-        limits = settings.constraints.resolve(self.vocabulary_).to(ids.device)
+        constraints = settings.constraints_for(self.vocabulary_, ids.device)
         generator = torch.Generator(self.device_).manual_seed(self.seed)
         rows = max(CELLS // (settings.k * max(sum(self.network_.entities), 1)), 1)
         parts = [
             self.network_.draw(part.to(self.device_), settings.k, generator) for part in ids.split(rows) if len(part)
         ]
         found = torch.cat([ids.new_empty((0, settings.k, ids.shape[1])), *(part.to(ids.device) for part in parts)])
-        found = torch.where(limits.mutable, found, ids[:, None])
+        found = torch.where(constraints.mutable, found, ids[:, None])
         mask = (found != ids[:, None]).any(dim=2) & first_of_its_kind(found)
-        mask &= respects(limits, self.vocabulary_, self.pairs_, ids, found)
-        return assemble(ids, found, mask, self.detector_, self.vocabulary_, limits)
+        mask &= respects(constraints, self.vocabulary_, self.pairs_, ids, found)
+        return assemble(ids, found, mask, self.detector_, self.vocabulary_, constraints)
+
+
+def fimap(parts: ModelParts) -> Method:
+    """Trained on the records behind a model's parts."""
+    assert parts.records is not None
+    return Fimap(seed=parts.run.seed).fit(parts.records, parts.detector, parts.run)

@@ -19,9 +19,10 @@ from carat.data.vocabulary import FIRST, MISSING, Vocabulary
 from carat.detectors.embedding import EmbeddingDetector
 from carat.errors import InputError
 from carat.protocols import Detector
-from carat.recourse.constraints import Resolved
-from carat.recourse.engine import Settings
+from carat.recourse.constraints import ResolvedConstraints
+from carat.recourse.engine import Method, Settings
 from carat.recourse.outcome import Outcome
+from carat.recourse.parts import ModelParts
 
 CELLS = 4_000_000
 """Upper limit on the logits of all trials held at once."""
@@ -73,22 +74,22 @@ class Rceaa:
         if not len(self.reference):
             raise InputError("rceaa needs the scores of training records, got none")
 
-    def find(self, ids: Tensor, settings: Settings) -> Outcome:
+    def find(self, ids: Tensor, settings: Settings, score: Tensor | None = None) -> Outcome:
         """At most K counterfactuals for every record ids [n, m], one record after another.
 
         Missing entities stay missing. Where the likeliest entities are the record's own, or those of another of the
         K, one is left out; so is what breaks a constraint.
         """
         ids = ids.to(torch.int64)
-        limits = settings.constraints.resolve(self.vocabulary).to(ids.device)
+        constraints = settings.constraints_for(self.vocabulary, ids.device)
         found = ids[:, None].repeat(1, settings.k, 1)
         assert isinstance(self.detector, EmbeddingDetector)
-        relaxed = Relaxed(self, self.detector, limits.to(self.detector.device_))
+        relaxed = Relaxed(self, self.detector, constraints.to(self.detector.device_))
         for number, record in enumerate(ids):
             found[number] = relaxed.descend(record, settings.k).to(ids.device)
         mask = (found != ids[:, None]).any(dim=2) & first_of_its_kind(found)
-        mask &= respects(limits, self.vocabulary, self.pairs, ids, found)
-        return assemble(ids, found, mask, self.detector, self.vocabulary, limits)
+        mask &= respects(constraints, self.vocabulary, self.pairs, ids, found)
+        return assemble(ids, found, mask, self.detector, self.vocabulary, constraints)
 
 
 class Relaxed:
@@ -97,11 +98,16 @@ class Relaxed:
     Args:
         method: the settings.
         detector: scores mixtures of vectors.
-        limits: the constraints, on the detector's device.
+        constraints: the constraints, on the detector's device.
     """
 
-    def __init__(self, method: Rceaa, detector: EmbeddingDetector, limits: Resolved) -> None:
-        self.method, self.network, self.device, self.limits = method, detector.network_, detector.device_, limits
+    def __init__(self, method: Rceaa, detector: EmbeddingDetector, constraints: ResolvedConstraints) -> None:
+        self.method, self.network, self.device, self.constraints = (
+            method,
+            detector.network_,
+            detector.device_,
+            constraints,
+        )
         sizes, offsets = method.vocabulary.sizes.tolist(), method.vocabulary.offsets.tolist()
         self.entities = [size - FIRST for size in sizes]
         rows = torch.cat(
@@ -109,7 +115,7 @@ class Relaxed:
         ).to(self.device)
         self.tables = self.network.vectors.detach()[rows].split(self.entities)
         self.starts = torch.tensor(list(itertools.accumulate(self.entities, initial=0))[:-1], device=self.device)
-        self.permitted = limits.permitted[rows]
+        self.permitted = constraints.permitted[rows]
         reference = method.reference.double()
         self.mean = float(reference.mean())
         self.deviation = max(float(reference.std(correction=0)), 1e-12)
@@ -173,7 +179,7 @@ class Relaxed:
 
     def _free(self, record: Tensor) -> Tensor:
         """Domains that may change, bool [m]."""
-        return (record != MISSING) & self.limits.mutable
+        return (record != MISSING) & self.constraints.mutable
 
     def _probabilities(self, record: Tensor, logits: Tensor) -> tuple[list[Tensor], Tensor]:
         """For each domain, a distribution over its entities [c, K, entities], and which domains have one, bool [m]."""
@@ -199,3 +205,16 @@ class Relaxed:
         parts, _ = self._probabilities(record, logits)
         likeliest = torch.stack([part.argmax(dim=-1) + FIRST for part in parts], dim=-1)
         return torch.where(self._free(record), likeliest, record)
+
+
+def rceaa(parts: ModelParts) -> Method:
+    """Of a model's parts; its threshold is a percentile of training scores, or of the reference where they are gone."""
+    records = parts.records
+    reference = parts.reference if records is None else parts.detector.score(records.train).cpu()
+    return Rceaa(
+        vocabulary=parts.vocabulary,
+        pairs=parts.pairs,
+        detector=parts.detector,
+        reference=reference,
+        seed=parts.run.seed,
+    )

@@ -15,10 +15,11 @@ from carat.data.pairs import Pairs
 from carat.data.vocabulary import FIRST, MISSING, Vocabulary
 from carat.errors import InputError
 from carat.protocols import Detector, GridDetector
-from carat.recourse.constraints import Resolved
-from carat.recourse.engine import BLACK_BOX_BUDGET, Settings
+from carat.recourse.constraints import ResolvedConstraints
+from carat.recourse.engine import BLACK_BOX_BUDGET, Method, Settings
 from carat.recourse.outcome import Outcome
-from carat.recourse.search import CELLS, Clock, Limits, top
+from carat.recourse.parts import ModelParts
+from carat.recourse.search import CELLS, Clock, SearchLimits, top
 
 SIDE = {1: (64, 4096), 2: (64, 512)}
 """Least and most entities of a domain in one block of the grid, for each m."""
@@ -57,22 +58,24 @@ class Replace:
         """As the command line calls it."""
         return "replace-m" if self.m == 1 else f"replace-{self.m}"
 
-    def find(self, ids: Tensor, settings: Settings) -> Outcome:
+    def find(self, ids: Tensor, settings: Settings, score: Tensor | None = None) -> Outcome:
         """The best K replacements of m entities of every record ids [n, m]; among equals the first domains win."""
         ids = ids.to(torch.int64)
         search = _Search(self, ids, settings)
         note = None
-        if search.limits.max_changes is not None and search.limits.max_changes < self.m:
+        if search.constraints.max_changes is not None and search.constraints.max_changes < self.m:
             note = f"{self.name} changes {self.m} domains, more than max_changes permits"
         elif isinstance(self.detector, GridDetector):
-            search.grid(self.detector, Limits(seconds=settings.seconds).clock())
+            search.grid(self.detector, SearchLimits(seconds=settings.seconds).clock())
             note = None if search.complete else "time was up before every replacement was scored"
         else:
             search.sample(settings.budget or BLACK_BOX_BUDGET)
         mask = search.value > -torch.inf
         found = torch.where(mask[..., None], search.records(ids, search.key), ids[:, None])
         exhausted = torch.full((len(ids),), search.complete, device=ids.device)
-        return assemble(ids, found, mask, self.detector, self.vocabulary, search.limits, exhausted=exhausted, note=note)
+        return assemble(
+            ids, found, mask, self.detector, self.vocabulary, search.constraints, exhausted=exhausted, note=note
+        )
 
 
 class _Search:
@@ -80,7 +83,7 @@ class _Search:
 
     def __init__(self, method: Replace, ids: Tensor, settings: Settings) -> None:
         self.method, self.ids = method, ids
-        self.limits: Resolved = settings.constraints.resolve(method.vocabulary).to(ids.device)
+        self.constraints: ResolvedConstraints = settings.constraints_for(method.vocabulary, ids.device)
         self.offsets = method.vocabulary.offsets.to(ids.device)
         self.sizes = method.vocabulary.sizes.tolist()
         self.base = max(self.sizes, default=1)
@@ -139,22 +142,22 @@ class _Search:
             value = value[:, :, None] + unary[:, 1, None]
             if terms.pair is not None:
                 value += terms.pair(0, 1, slice(None)).to(device)
-            if len(self.limits.pairs):
+            if len(self.constraints.pairs):
                 left, right = (entities + self.offsets[domains, None]).unbind()
-                value.masked_fill_(self.limits.forbids(left[:, None], right), -torch.inf)
+                value.masked_fill_(self.constraints.forbids(left[:, None], right), -torch.inf)
             key = (key[:, None] * self.base + entities[1]).flatten()
         self._merge(part, value.flatten(1).float(), key)
 
     def _permitted(self, ids: Tensor, domains: Tensor, entities: Tensor, there: Tensor) -> Tensor:
         """Which entities [t, side] may be put into records ids [r, m], bool [r, t, side]."""
         present = ids[:, domains, None]
-        good = there & (present != MISSING) & (present != entities) & self.limits.mutable[domains, None]
+        good = there & (present != MISSING) & (present != entities) & self.constraints.mutable[domains, None]
         kept = torch.ones(ids.shape[1], dtype=torch.bool, device=ids.device)
         kept[domains] = False
         known = (ids >= FIRST) & kept
         for target, domain in enumerate(domains):
             rows = (entities[target] + self.offsets[domain]).expand(len(ids), -1)
-            good[:, target] &= self.limits.permits(rows, ids + self.offsets, known, self.method.pairs)
+            good[:, target] &= self.constraints.permits(rows, ids + self.offsets, known, self.method.pairs)
         return good
 
     def _merge(self, part: slice, value: Tensor, key: Tensor) -> None:
@@ -176,7 +179,7 @@ class _Search:
             found = self.records(ids, chosen.expand(len(ids), -1))
             changed = found != ids[:, None]
             good = (changed.sum(dim=2) == method.m) & ~(changed & (ids == MISSING)[:, None]).any(dim=2)
-            good &= respects(self.limits, method.vocabulary, method.pairs, ids, found)
+            good &= respects(self.constraints, method.vocabulary, method.pairs, ids, found)
             value = torch.full(good.shape, -torch.inf, device=ids.device)
             value[good] = method.detector.score(found[good]).to(ids.device, value.dtype)
             self._merge(part, value, chosen)
@@ -206,3 +209,17 @@ def _draw(total: int, count: int, seed: int) -> Tensor:
     while len(chosen) < count:
         chosen = torch.cat([chosen, torch.randint(total, (2 * count,), generator=generator)]).unique()
     return chosen[torch.randperm(len(chosen), generator=generator)[:count]].sort().values
+
+
+def replace_one(parts: ModelParts) -> Method:
+    """Replace-1, the paper's, of a model's parts."""
+    return _replace(parts, 1)
+
+
+def replace_two(parts: ModelParts) -> Method:
+    """Replace-2 of a model's parts."""
+    return _replace(parts, 2)
+
+
+def _replace(parts: ModelParts, m: int) -> Method:
+    return Replace(vocabulary=parts.vocabulary, pairs=parts.pairs, detector=parts.detector, m=m, seed=parts.run.seed)

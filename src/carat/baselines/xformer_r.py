@@ -12,8 +12,9 @@ from carat.data.pairs import Pairs
 from carat.data.vocabulary import FIRST, Vocabulary
 from carat.explain import targets
 from carat.protocols import Detector, Explainer
-from carat.recourse.engine import Settings
+from carat.recourse.engine import Method, Settings
 from carat.recourse.outcome import Outcome
+from carat.recourse.parts import ModelParts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +37,16 @@ class XformerR:
 
     name = "xformer-r"
 
-    def find(self, ids: Tensor, settings: Settings) -> Outcome:
+    def find(self, ids: Tensor, settings: Settings, score: Tensor | None = None) -> Outcome:
         """K draws a record, each without the present entities; duplicates and what breaks a constraint are left out."""
         ids = ids.to(torch.int64)
         records, domains = ids.shape
         likelihood = self.explainer.likelihood(ids)
         entities = (self.vocabulary.sizes - FIRST).to(ids.device)
-        limits = settings.constraints.resolve(self.vocabulary).to(ids.device)
+        constraints = settings.constraints_for(self.vocabulary, ids.device)
         # A domain of one entity has nothing else to draw.
-        changeable = likelihood.masked_fill(~(limits.mutable & (entities > 1)), torch.nan)
-        chosen = limits.targets(changeable, targets(changeable))
+        changeable = likelihood.masked_fill(~(constraints.mutable & (entities > 1)), torch.nan)
+        chosen = constraints.targets(changeable, targets(changeable))
         generator = torch.Generator().manual_seed(self.seed)
         share = torch.rand((records, settings.k, domains), generator=generator, dtype=torch.float64).to(ids.device)
         # One of the others: those from the present entity on move up by one.
@@ -54,7 +55,18 @@ class XformerR:
         drawn += (drawn >= ids[:, None]) & (ids >= FIRST)[:, None]
         found = torch.where(chosen[:, None], drawn, ids[:, None])
         mask = chosen.any(dim=1, keepdim=True) & first_of_its_kind(found)
-        mask &= respects(limits, self.vocabulary, self.pairs, ids, found)
+        mask &= respects(constraints, self.vocabulary, self.pairs, ids, found)
         # In the order of the draws: a ranking would be guidance of another kind.
-        outcome = assemble(ids, found, mask, self.detector, self.vocabulary, limits, ranked=False)
+        outcome = assemble(ids, found, mask, self.detector, self.vocabulary, constraints, ranked=False)
         return replace(outcome, likelihood=likelihood)
+
+
+def xformer_r(parts: ModelParts) -> Method:
+    """Of a model's parts."""
+    return XformerR(
+        vocabulary=parts.vocabulary,
+        pairs=parts.pairs,
+        detector=parts.detector,
+        explainer=parts.transformer.frozen,
+        seed=parts.run.seed,
+    )

@@ -130,7 +130,7 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         result: Any = app(args=arguments, standalone_mode=False)
     except CaratError as error:
-        return _fail(str(error), 2)
+        return _fail(with_flags(str(error)), 2)
     except typer.Exit as error:
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
@@ -160,6 +160,36 @@ def _command(error: Any) -> str:
     context = getattr(error, "ctx", None)
     names = [] if context is None else str(context.command_path).split()[1:]
     return " ".join(["carat", *names])
+
+
+FLAGS = {"domains": "--columns"} | {
+    name: f"--{name}"
+    for name in (
+        "also",
+        "without",
+        "id",
+        "force",
+        "profile",
+        "detector",
+        "device",
+        "top",
+        "all",
+        "k",
+        "method",
+        "seed",
+        "explainer",
+    )
+}
+"""The flags of arguments that the library's errors name."""
+
+
+def with_flags(message: str) -> str:
+    """An error of the library in the words of the command line: an `argument` in backticks becomes its flag.
+
+    >>> with_flags("a.csv: exists already; use `force` to replace it")
+    'a.csv: exists already; use --force to replace it'
+    """
+    return re.sub(r"`([a-z_]+)`", lambda found: FLAGS.get(found[1], found[1]), message)
 
 
 def _fail(message: str, code: int) -> int:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from carat.cli.app import CONSOLE, RESEARCH, app, conclude, say
+from carat.cli.app import RESEARCH, app, conclude
 from carat.cli.options import Device, Quiet
 from carat.cli.options import tables as table_names
-from carat.errors import InputError, MissingExtraError
+from carat.errors import InputError
 
 
 @app.command(rich_help_panel=RESEARCH)
@@ -31,7 +29,7 @@ def bench(
         str, typer.Option(metavar="M,M,…|all", help="replace-2, dice-random and dice-genetic by name only.")
     ] = "all",
     anomalies: Annotated[int, typer.Option(min=1, help="For each dataset, half with two corruptions.")] = 400,
-    k: Annotated[int, typer.Option("--k", min=1, help="Counterfactuals an anomaly.")] = 50,
+    k: Annotated[int, typer.Option("--k", min=1, help="Counterfactuals per anomaly.")] = 50,
     profile: Annotated[str, typer.Option(metavar="fast|paper", help="That models are fitted with.")] = "fast",
     detector: Annotated[
         str, typer.Option(metavar="mead,ape,…", help="Of the models: mead, ape, counts, context, or several of them.")
@@ -50,11 +48,8 @@ def bench(
 
     Example: [bold]carat bench --data flights --methods all --anomalies 100 --out results[/bold]
     """
-    from carat.experiments.bench import Bench, BenchPlan
-    from carat.experiments.contest import ALL_METHODS
-    from carat.experiments.figures import figures
-    from carat.experiments.tables import digest, tables
-    from carat.training import terminal_progress
+    from carat.cli.terminal import terminal
+    from carat.experiments.bench import Bench, BenchPlan, all_methods
 
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: is a file; name a folder")
@@ -65,7 +60,7 @@ def bench(
     named = tuple(name.strip() for name in methods.split(",") if name.strip())
     plan = BenchPlan(
         data=tuple(data or ("flights",)),
-        methods=ALL_METHODS if named == ("all",) else named,
+        methods=all_methods() if named == ("all",) else named,
         anomalies=anomalies,
         k=k,
         profile=profile,
@@ -75,22 +70,13 @@ def bench(
         dial=dial,
         stability=stability,
     )
-    with terminal_progress(quiet=quiet, console=CONSOLE) as progress:
-        run = Bench(plan, out, progress, lambda line: say(line, quiet=quiet))
+    with terminal(quiet=quiet) as observer:
+        run = Bench(plan, out, observer)
         cells = run.run()
-    _write(
-        out / "results.json", json.dumps({**run.facts(), "cells": [digest(cell) for cell in cells]}, indent=1) + "\n"
+        drawn = run.write(cells)
+    conclude(
+        f"{out}: results.json, tables.md" + (f", {len(drawn)} figures" if drawn else ""),
+        {"out": str(out), "cells": len(cells), "figures": drawn},
+        as_json=as_json,
+        quiet=quiet,
     )
-    _write(out / "tables.md", tables(cells))
-    try:
-        drawn = [path.name for path in figures(cells, out / "figures")]
-        line = f"{out}: results.json, tables.md, {len(drawn)} figures"
-    except MissingExtraError as error:
-        drawn, line = [], f"{out}: results.json, tables.md; no figures: {error}"
-    conclude(line, {"out": str(out), "cells": len(cells), "figures": drawn}, as_json=as_json, quiet=quiet)
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)

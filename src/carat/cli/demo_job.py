@@ -8,22 +8,21 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
-from carat.cli.app import CONSOLE, say
-from carat.cli.recourse_job import Job
-from carat.cli.stream import Output
+from carat import jobs
+from carat.cli.app import say
+from carat.cli.terminal import terminal
 from carat.cli.view import diff
 from carat.data import Anomalies, Table, TableWriter, corrupt, open_source
 from carat.data.table import Unseen
 from carat.datasets import flights
 from carat.errors import InputError, MissingExtraError
 from carat.explain import CUT, TransformerExplainer
+from carat.fitting import Model
 from carat.fitting import fit as fit_model
+from carat.jobs.frames import recourse_result
 from carat.metrics import recovered_at, recovery
-from carat.model import Model
-from carat.recourse import RecourseResult, Settings
-from carat.recourse.evidence import Evidence
-from carat.recourse.result import run
-from carat.training import terminal_progress
+from carat.recourse import Outcome, Settings
+from carat.results import ExplainBatch, RecourseResult, ScoreBatch
 
 TRAIN_ROWS = 30_000
 LATER_ROWS = 2_000
@@ -51,9 +50,12 @@ def show_all(out: Path) -> None:
         "that do not belong. The model does not know which."
     )
     _write(out / "spoiled.csv", spoiled.decode())
-    scores = model.detector.score(spoiled.ids).cpu()
-    _write(out / "scores.csv", model.score_table(spoiled))
-    _write(out / "likelihoods.csv", model.explain_table(spoiled))
+    scoring = jobs.score(model, spoiled)
+    heard: list[Tensor] = []
+    scoring.scored.append(heard.append)
+    scoring.into(jobs.TableSink(out / "scores.csv", ScoreBatch.rows, force=True))
+    scores = torch.cat(heard)
+    jobs.explain(model, spoiled).into(jobs.TableSink(out / "likelihoods.csv", ExplainBatch.rows, force=True))
     strangest = scores.argsort(stable=True)[: len(anomalies)]
     caught = torch.isin(strangest, anomalies.source).sum()
     below = scores < model.threshold_score
@@ -75,9 +77,7 @@ def show_all(out: Path) -> None:
     written = "model, spoiled.csv, scores.csv, likelihoods.csv, recourse.csv"
     try:
         # What an analyst would get, who does not know which departures were spoiled.
-        nowhere = Output(file=None, shown=0, force=True, quiet=False)
-        job = Job(model, model.method(), Settings(), nowhere, page=out / "report.html")
-        job.run(str(out / "spoiled.csv"), top=SPOILED, every=False)
+        _page(model, out)
         written += ", report.html (open it in a browser)"
     except MissingExtraError as error:
         say(f"No report.html: {error}")
@@ -90,16 +90,15 @@ def show_all(out: Path) -> None:
 
 def _fit() -> Model:
     dataset = flights()
-    with terminal_progress(console=CONSOLE) as progress:
+    with terminal() as observer:
         return fit_model(
             dataset.table.slice(0, TRAIN_ROWS),
             domains=dataset.schema.domains,
-            time=dataset.schema.time,
             metapaths=dataset.schema.metapaths,
             threshold=THRESHOLD,
             # The profile `fast` with fewer epochs: a demo should not outlast a coffee.
             explainer=TransformerExplainer(epochs=(9, 4, 5)),
-            progress=progress,
+            progress=observer,
         )
 
 
@@ -118,24 +117,27 @@ def _spoil(model: Model) -> tuple[Table, Table, Anomalies]:
 
 def _repair(model: Model, table: Table) -> RecourseResult:
     """By ids and not from a frame, so that a record keeps its number in spoiled.csv."""
-    chosen, settings = model.method(), Settings()
-    with terminal_progress(console=CONSOLE) as progress:
-        stage = progress.stage("recourse", len(table))
-        parts = run(chosen, table, model.detector.score(table.ids).cpu(), settings, model.device, stage.advance)
-        evidence, empty = Evidence(model.pairs, model.vocabulary), model.empty_part(settings)
-        return RecourseResult(tuple(parts), model.scale, evidence, chosen.name, table.decode(), empty)
+    with terminal() as observer:
+        return recourse_result(model, table, Settings(), all=True, progress=observer)
+
+
+def _page(model: Model, out: Path) -> None:
+    from carat.report import PageSink
+
+    with terminal() as observer:
+        job = jobs.recourse(model, str(out / "spoiled.csv"), top=SPOILED, observer=observer)
+        job.into(PageSink(job, out / "report.html", force=True))
 
 
 def _ranks(result: RecourseResult, anomalies: Anomalies) -> Tensor:
     """Where each true record is among its counterfactuals; 0 where it is not."""
-    counterfactuals = torch.cat([part.outcome.counterfactuals for part in result.parts])
-    mask = torch.cat([part.outcome.mask for part in result.parts])
-    return recovery(anomalies.original.long(), counterfactuals, mask)
+    outcome = Outcome.join([batch.outcome for batch in result.batches])
+    return recovery(anomalies.original.long(), outcome.counterfactuals, outcome.mask)
 
 
 def _say_how_often(result: RecourseResult, anomalies: Anomalies, rank: Tensor) -> None:
     first, ten, fifty = (round(100 * float(recovered_at(rank, k).mean())) for k in (1, 10, 50))
-    likelihood = torch.cat([part.outcome.likelihood for part in result.parts])
+    likelihood = torch.cat([batch.outcome.likelihood for batch in result.batches])
     right = ((likelihood < CUT) == anomalies.corrupted).all(dim=1)
     exact = round(100 * float(right.float().mean()))
     say(

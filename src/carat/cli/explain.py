@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from carat.cli.app import DAILY, app, conclude
 from carat.cli.options import Data, Device, Force, Json, ModelFolder, OutFile, Quiet, Show
 
@@ -21,36 +19,35 @@ def explain(
 ) -> None:
     """Say how likely every entity is in its context.
 
-    Columns: record, one likelihood a domain (null where missing), flagged (the domains below 0.5). A terminal shows the
-    strangest records among those with a flagged entity, and why.
+    Columns: record, one likelihood per domain (null where missing), flagged (the domains below 0.5). A terminal shows
+    the strangest records among those with a flagged entity, and why.
 
     Example: [bold]carat explain model shipments.csv --out likelihoods.csv[/bold]
     """
-    import pyarrow.compute as pc
-    import torch
-
-    from carat.cli.stream import Output, Strangest, open_model, through
+    from carat import jobs
+    from carat.cli.terminal import Output, open_model, terminal
+    from carat.cli.view import show as show_records
+    from carat.results import ExplainBatch
 
     output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet)
     loaded = open_model(model, device)
-    strangest = Strangest(loaded, output.shown)
-    total = records = 0
-    domains: Counter[str] = Counter()
-    for piece, made in through(loaded, data, output, loaded.explain_table, "explaining"):
-        doubted = pc.greater(pc.list_value_length(made["flagged"]), 0).to_numpy()
-        total += made.num_rows
-        records += int(doubted.sum())
-        flat = pc.value_counts(pc.list_flatten(made["flagged"])).to_pylist()
-        domains.update({pair["values"]: pair["counts"] for pair in flat})
-        if output.shown:
-            some = piece.take(torch.from_numpy(doubted.nonzero()[0]))
-            strangest.add_table(some, loaded.detector.score(some.ids).cpu())
-    strangest.show()
-    most = ", ".join(f"{name} {count:,}" for name, count in domains.most_common(3))
+    strangest = jobs.Strangest(loaded, output.shown)
+    with terminal(quiet=quiet) as observer:
+        job = jobs.explain(loaded, data, observer=observer)
+        job.into(*output.sinks(ExplainBatch.rows), strangest)
+    show_records(strangest.explained)
+    total, doubted, flagged = job.summary.records, job.summary.with_flagged, job.summary.flagged
+    most = ", ".join(f"{name} {count:,}" for name, count in flagged.most_common(3))
     where = f" ({most})" if most else ""
     conclude(
-        f"{output.named}{total:,} records, {records:,} with a flagged entity{where}{output.hint(records)}",
-        {"out": output.file, "records": total, "with_flagged": records, "flagged": dict(domains.most_common())},
+        f"{output.named}{total:,} records, {doubted:,} with a flagged entity{where}{output.hint(doubted)}",
+        {
+            "out": output.file,
+            "model": loaded.identity,
+            "records": total,
+            "with_flagged": doubted,
+            "flagged": dict(flagged.most_common()),
+        },
         as_json=as_json and not output.speaks_json,
         quiet=quiet,
     )

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carat.cli.app import CONSOLE, START, app, conclude, say
-from carat.cli.options import Data, Device, Force, Profile, Quiet, one_of
+from carat.cli.app import START, app, conclude, say
+from carat.cli.options import Data, Detector, Device, Force, Profile, Quiet
 from carat.errors import InputError
 
 if TYPE_CHECKING:
-    from carat.model import Model
+    from carat.config import TableOptions
+    from carat.fitting import Model
 
 
 @app.command(rich_help_panel=START)
@@ -35,15 +36,7 @@ def fit(
         typer.Option("--id", metavar="NAME", help="The column that names a record; default: its row number."),
     ] = None,
     profile: Profile = "fast",
-    detector: Annotated[
-        str | None,
-        typer.Option(
-            metavar="mead|ape|context|counts",
-            help="Default: the profile's.",
-            show_default=False,
-            autocompletion=one_of("mead", "ape", "context", "counts"),
-        ),
-    ] = None,
+    detector: Detector = None,
     explainer: Annotated[
         bool, typer.Option("--explainer/--no-explainer", help="Without it: scores alone, and a quicker fit.")
     ] = True,
@@ -65,9 +58,9 @@ def fit(
 
     Example: [bold]carat fit shipments.csv --out model --columns Shipper,HSCode,PortOfLading --profile instant[/bold]
     """
+    from carat.cli.terminal import terminal
     from carat.fitting import fit as fit_model
-    from carat.loading import load
-    from carat.training import terminal_progress
+    from carat.fitting import load
 
     partial = _prepare(out, resume=resume, force=force)
     if partial is None:
@@ -76,19 +69,20 @@ def fit(
         return
     if resume and not partial.exists():
         say(f"{partial}: nothing to resume there; starting from the beginning", quiet=quiet)
+    options = _table_options(config, domains=columns, also=also, without=without, id=id)
     try:
-        with terminal_progress(quiet=quiet, console=CONSOLE) as progress:
+        with terminal(quiet=quiet) as observer:
             model = fit_model(
                 data,
-                **_table_options(config, id, columns=columns, also=also, without=without),
+                **vars(options.columns),
+                threshold=0.01 if options.threshold is None else options.threshold,
                 profile=profile,
                 detector=detector,
                 explainer=None if explainer else False,
                 device=device,
                 seed=seed,
                 checkpoints=partial,
-                progress=progress,
-                notify=lambda line: say(line, quiet=quiet),
+                progress=observer,
             )
     except KeyboardInterrupt:
         if partial.exists():
@@ -110,6 +104,7 @@ def _facts(out: Path, model: Model) -> dict[str, Any]:
     """How a fit ended, for people and for machines."""
     return {
         "model": str(out),
+        "identity": model.identity,
         "records": model.training["records"] + model.training["held_out"],
         "domains": model.vocabulary.names,
         "left_out": model.training["left_out"],
@@ -122,7 +117,7 @@ def _facts(out: Path, model: Model) -> dict[str, Any]:
 
 def _prepare(out: Path, *, resume: bool, force: bool) -> Path | None:
     """The folder for checkpoints, cleared as the options say; None where a resumed fit is complete already."""
-    from carat.store import check_target
+    from carat.fitting.store import check_target
 
     if not out.name:
         raise InputError(f"{out}: name a folder to write, inside this one")
@@ -138,30 +133,16 @@ def _prepare(out: Path, *, resume: bool, force: bool) -> Path | None:
     return partial
 
 
-def _table_options(
-    config: Path | None, id: str | None, *, columns: str | None, also: str | None, without: str | None
-) -> dict[str, Any]:
+def _table_options(config: Path | None, **named: str | None) -> TableOptions:
     """What the configuration file says of the table; what the command names wins over it."""
-    options: dict[str, Any] = {}
-    if config is not None:
-        from carat.config import read_config
+    from dataclasses import replace
 
-        table = read_config(config).table
-        options = {
-            "domains": table.domains,
-            "also": table.also,
-            "without": table.without,
-            "numeric": table.numeric or None,
-            "id": table.id,
-            "time": table.time,
-            "metapaths": table.metapaths,
-            "min_count": table.min_count,
-        }
-        if table.threshold is not None:
-            options["threshold"] = table.threshold
-    if id is not None:
-        options["id"] = id
-    for key, names in (("domains", columns), ("also", also), ("without", without)):
-        if names is not None:
-            options[key] = [name.strip() for name in names.split(",") if name.strip()]
-    return options
+    from carat.config import TableOptions, read_config
+
+    options = TableOptions() if config is None else read_config(config)
+    given: dict[str, Any] = {
+        name: value if name == "id" else [part.strip() for part in value.split(",") if part.strip()]
+        for name, value in named.items()
+        if value is not None
+    }
+    return replace(options, columns=options.columns.replace(**given))

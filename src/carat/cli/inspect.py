@@ -15,7 +15,7 @@ from carat.cli.app import RESEARCH, app, plain
 from carat.cli.options import ModelFolder
 
 if TYPE_CHECKING:
-    from carat.store import Contents
+    from carat.fitting.store import Contents
 
 
 @app.command(rich_help_panel=RESEARCH)
@@ -27,10 +27,13 @@ def inspect(
 
     Example: [bold]carat inspect model[/bold]
     """
-    from carat.store import read_folder
+    from carat.fitting.identity import identity_of
+    from carat.fitting.store import read_folder
 
     contents = read_folder(model)
-    facts = {**contents.facts, "domains": _domains(contents), "files": contents.files}
+    # Folders written before models had an identity get theirs here.
+    identity = contents.facts.get("identity") or identity_of(contents.facts, contents.documents, contents.tensors)
+    facts = {**contents.facts, "identity": identity, "domains": _domains(contents), "files": contents.files}
     if as_json:
         typer.echo(json.dumps(facts, ensure_ascii=False, indent=1))
         return
@@ -76,6 +79,7 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
     )
     lines = {
         "model": f"{path} (carat {facts['carat']})",
+        "identity": facts["identity"],
         "trained on": f"{training['source']}: {training['records']:,} records and {training['held_out']:,} held out",
         "detector": detector.get("name") or f"{detector['outside']} (from outside, not stored)",
         "explainer": _explainer_line(facts["explainer"]),

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-DATASETS = ("flights", "shipments:colombia_export", "shipments:ecuador_export", "shipments:us_import")
+from carat.registry import DATASETS, DETECTORS, PROFILES
+
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
 
 
-def one_of(*names: str) -> Callable[[str], list[str]]:
-    """Tab offers these names."""
+def one_of(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Tab offers these names, as they are when it is pressed."""
 
     def complete(incomplete: str) -> list[str]:
-        return [name for name in names if name.startswith(incomplete)]
+        return [name for name in names() if name.startswith(incomplete)]
 
     return complete
 
@@ -79,13 +80,24 @@ Json = Annotated[
 ]
 Device = Annotated[
     str,
-    typer.Option(metavar="auto|cpu|cuda", help="Where to compute.", autocompletion=one_of("auto", "cpu", "cuda")),
+    typer.Option(
+        metavar="auto|cpu|cuda", help="Where to compute.", autocompletion=one_of(lambda: ("auto", "cpu", "cuda"))
+    ),
+]
+Detector = Annotated[
+    str | None,
+    typer.Option(
+        metavar="mead|ape|context|counts",
+        help="Default: the profile's.",
+        show_default=False,
+        autocompletion=one_of(lambda: DETECTORS),
+    ),
 ]
 Profile = Annotated[
     str,
     typer.Option(
         metavar="instant|fast|paper",
         help="instant counts, fast trains small, paper trains large.",
-        autocompletion=one_of("instant", "fast", "paper"),
+        autocompletion=one_of(lambda: PROFILES),
     ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,8 +22,19 @@ from carat.cli.options import (
     one_of,
 )
 from carat.errors import InputError
+from carat.registry import methods
 
-METHODS = ("carat-plus", "carat", "instant", "replace-m", "replace-2", "xformer-r", "rceaa")
+if TYPE_CHECKING:
+    from carat.cli.terminal import Output
+    from carat.jobs import Sink
+    from carat.jobs.recourse_job import RecourseJob
+    from carat.report import PageSink
+    from carat.results import ResultBatch
+
+
+def _methods() -> list[str]:
+    """Those that work on a model alone."""
+    return [name for name, entry in methods().items() if "records" not in entry.needs]
 
 
 @app.command(rich_help_panel=DAILY)
@@ -31,14 +42,14 @@ def recourse(
     model: ModelFolder,
     data: Data,
     out: OutFile = None,
-    k: Annotated[int, typer.Option("--k", min=1, help="Counterfactuals a record, at most.")] = 50,
+    k: Annotated[int, typer.Option("--k", min=1, help="Counterfactuals per record, at most.")] = 50,
     method: Annotated[
         str | None,
         typer.Option(
             metavar="carat-plus|carat|instant|…",
             help="Default: the best the model can do. Baselines: replace-m, replace-2, xformer-r, rceaa.",
             show_default=False,
-            autocompletion=one_of(*METHODS),
+            autocompletion=one_of(_methods),
         ),
     ] = None,
     top: Annotated[
@@ -58,7 +69,7 @@ def recourse(
     neighbours: Annotated[int, typer.Option(min=1, help="Candidates of each source.")] = 100,
     budget: Annotated[
         int | None,
-        typer.Option(min=1, help="Combinations a record. Default: 200,000; 2,000 without a closed form."),
+        typer.Option(min=1, help="Combinations per record. Default: 200,000; 2,000 without a closed form."),
     ] = None,
     seconds: Annotated[float, typer.Option(help="For a batch of 256 records; then a quicker search.")] = 60.0,
     show: Show = 5,
@@ -69,9 +80,10 @@ def recourse(
 ) -> None:
     """Find what would have made anomalous records normal.
 
-    One row a counterfactual: record, rank (1 = best), score, percentile, valid, changed (the domains), then every
-    domain's column. Beside FILE, FILE.records.jsonl has one line a record: how many were found, whether the search was
-    exhausted, and the reason if anything stood in the way.
+    One row per counterfactual: record, rank (1 = best), score, percentile, valid, changed (the domains), then every
+    domain's column. Beside FILE, FILE.records.jsonl has one line per record: how many were found, whether the search
+    was exhausted, and the reason if anything stood in the way. With --json, standard output gets one JSON object per
+    record: its explanation and all its counterfactuals.
 
     Without --out a terminal shows the strangest records and their best repairs:
 
@@ -81,45 +93,91 @@ def recourse(
     """
     if top is not None and every:
         raise InputError("give --top or --all, not both")
-    from carat.cli.recourse_job import Job, check_files, records_file
-    from carat.cli.stream import Output, open_model
-    from carat.model import as_constraints
-    from carat.recourse import Settings
+    from carat import jobs
+    from carat.cli.terminal import Output, open_model, terminal
+    from carat.cli.view import show as show_records
+    from carat.recourse import Constraints, Settings
 
     settings = Settings(
         k=k,
         neighbours=neighbours,
-        constraints=as_constraints(constraints),
+        constraints=Constraints.of(constraints),
         diversity=diversity,
+        prefer=prefer,
         budget=budget,
         seconds=seconds,
     )
     output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet, reported=report is not None)
-    check_files(output, report)
+    beside = _check_files(output, report)
     loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score)
-    unknown = settings.constraints.resolve(loaded.vocabulary).unknown
-    if unknown:
-        more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
-        say(f"constraints: never seen in training, so without effect: {', '.join(unknown[:5])}{more}", quiet=quiet)
-    chosen = loaded.method(method, prefer=prefer)
-    job = Job(loaded, chosen, settings, output, page=report)
-    job.run(data, top=top, every=every)
-    where = records_file(output)
+    strangest = jobs.Strangest(loaded, output.shown)
+    with terminal(quiet=quiet) as observer:
+        job = jobs.recourse(loaded, data, settings, method=method, top=top, all=every, observer=observer)
+        page = None if report is None else _page(job, report, force=force)
+        sinks = _sinks(job, output, beside, whole_records=as_json and out is None)
+        job.into(*sinks, strangest, *([page] if page else []))
+    show_records(strangest.explained)
+    done = job.summary
     conclude(
-        f"{output.named}{job.records:,} records, {job.found:,} counterfactuals by {chosen.name}"
-        + (f", {job.without:,} records without any" if job.without else "")
-        + (f" (why: {where})" if job.without and where else "")
-        + output.hint(job.records),
+        f"{output.named}{done.records:,} records, {done.counterfactuals:,} counterfactuals by {job.method.name}"
+        + (f", {done.records_without_repair:,} records without any" if done.records_without_repair else "")
+        + (f" (why: {beside})" if done.records_without_repair and beside else "")
+        + output.hint(done.records),
         {
             "out": output.file,
             "report": None if report is None else str(report),
-            "method": chosen.name,
-            "records": job.records,
-            "counterfactuals": job.found,
-            "without_any": job.without,
+            "model": loaded.identity,
+            "method": job.method.name,
+            "records": done.records,
+            "counterfactuals": done.counterfactuals,
+            "records_without_repair": done.records_without_repair,
         },
         as_json=as_json and not output.speaks_json,
         quiet=quiet,
     )
-    if report is not None:
-        say(f"{report}: {job.on_page:,} records to look at", quiet=quiet or as_json)
+    if page is not None:
+        say(f"{report}: {page.listed:,} records to look at", quiet=quiet or as_json)
+
+
+def _check_files(output: Output, page: Path | None) -> Path | None:
+    """Refuse, before any work, what could not be written at its end; the file with a line about every record."""
+    from carat.data.writers import check_output
+    from carat.files import check_place
+    from carat.report import check_extras
+
+    beside = None if output.file in (None, "-") else Path(f"{output.file}.records.jsonl")
+    if beside is not None:
+        check_output(beside, force=output.force)
+    if page is not None:
+        check_extras()
+        check_place(page, force=output.force)
+    return beside
+
+
+def _page(job: RecourseJob, path: Path, *, force: bool) -> PageSink:
+    from carat.report import PageSink
+
+    return PageSink(job, path, force=force)
+
+
+def _sinks(job: RecourseJob, output: Output, beside: Path | None, *, whole_records: bool) -> list[Sink[ResultBatch]]:
+    """The rows and the file beside them, or with --json every record with all that is known of it."""
+    from carat.jobs.sinks import JsonSink, TableSink
+    from carat.results import ResultBatch
+
+    if whole_records:
+        return [JsonSink(job.model, typer.echo)]
+    options = {"method": job.method.name, "top": job.top, "all": job.all, **_plain(job)}
+    records: list[Sink[ResultBatch]] = []
+    if beside is not None:
+        records.append(TableSink(beside, ResultBatch.records, force=output.force))
+    return [*records, *output.sinks(ResultBatch.rows, options)]
+
+
+def _plain(job: RecourseJob) -> dict[str, Any]:
+    """The settings of a search, as facts."""
+    from dataclasses import asdict
+
+    settings = job.settings
+    names = ("k", "neighbours", "diversity", "prefer", "budget", "seconds")
+    return {**{name: getattr(settings, name) for name in names}, "constraints": asdict(settings.constraints)}

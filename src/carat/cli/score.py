@@ -25,25 +25,23 @@ def score(
 
     Example: [bold]carat score model shipments.csv --out scores.csv[/bold]
     """
-    import torch
-
-    from carat.cli.stream import Output, Strangest, open_model, through
+    from carat import jobs
+    from carat.cli.terminal import Output, open_model, terminal
+    from carat.cli.view import show as show_records
+    from carat.results import ScoreBatch
 
     output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet)
     loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score)
-    strangest = Strangest(loaded, output.shown)
-    total = anomalous = 0
-    for piece, made in through(loaded, data, output, loaded.score_table, "scoring"):
-        total += made.num_rows
-        anomalous += int(made["anomalous"].to_numpy().sum())
-        if output.shown:
-            scores = torch.from_numpy(made["score"].to_numpy().copy()).float()
-            strangest.add_table(piece, scores)
-    strangest.show(words=False)
+    strangest = jobs.Strangest(loaded, output.shown)
+    with terminal(quiet=quiet) as observer:
+        job = jobs.score(loaded, data, observer=observer)
+        job.into(*output.sinks(ScoreBatch.rows, {"threshold": loaded.threshold_score}), strangest)
+    show_records(strangest.explained, words=False)
+    total, anomalous = job.summary.records, job.summary.anomalous
     share = f" ({100 * anomalous / total:.2f} %)" if total else ""
     conclude(
         f"{output.named}{total:,} records, {anomalous:,} anomalous{share}{output.hint(total)}",
-        {"out": output.file, "records": total, "anomalous": anomalous},
+        {"out": output.file, "model": loaded.identity, "records": total, "anomalous": anomalous},
         as_json=as_json and not output.speaks_json,
         quiet=quiet,
     )

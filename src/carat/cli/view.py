@@ -16,7 +16,7 @@ from rich.text import Text
 from carat.cli.app import plain
 
 if TYPE_CHECKING:
-    from carat.recourse.explanation import Change, EntityView, Explanation
+    from carat.results import Counterfactual, EntityView, Explanation
 
 FLAGGED, NEW, FAINT = "bold red", "bold green", "dim"
 INDENT = (0, 0, 0, 2)
@@ -40,8 +40,9 @@ def diff(explanation: Explanation, *, words: bool = True, truth: int = 0) -> Ren
     return Group(*lines)
 
 
-def show(explanations: Sequence[Explanation], console: Console, *, words: bool = True) -> None:
-    """Records one below the other, with empty lines between and around them."""
+def show(explanations: Sequence[Explanation], console: Console | None = None, *, words: bool = True) -> None:
+    """Records one below the other, with empty lines between and around them; by default on standard output."""
+    console = console or Console()
     for explanation in explanations:
         console.print()
         console.print(diff(explanation, words=words))
@@ -97,11 +98,11 @@ class _Repairs:
         yield shown
 
 
-def _true(change: Change, truth: int) -> Text:
+def _true(change: Counterfactual, truth: int) -> Text:
     return Text(" ✓ the true record", style=NEW) if change.rank == truth else Text()
 
 
-def _changes(change: Change) -> Text:
+def _changes(change: Counterfactual) -> Text:
     parts: list[tuple[str, str]] = []
     for domain, (before, after) in change.changes.items():
         old = "missing" if before is None else plain(before)
@@ -109,7 +110,7 @@ def _changes(change: Change) -> Text:
     return Text.assemble(*parts[:-1])
 
 
-def _support(change: Change, entities: Sequence[EntityView]) -> str:
+def _support(change: Counterfactual, entities: Sequence[EntityView]) -> str:
     """How familiar the new entities are beside the others: the least count, or with how many of them there is one."""
     least = min(change.support.values(), default=0)
     if least:

@@ -1,5 +1,6 @@
 """Tables turned into ids: schema, vocabulary, readers and writers, splits, co-occurrence counts, corruption."""
 
+from carat.data.columns import ColumnOptions, Columns
 from carat.data.corruption import Anomalies, corrupt
 from carat.data.pairs import Pairs
 from carat.data.scan import Scan, scan
@@ -7,7 +8,7 @@ from carat.data.schema import Schema
 from carat.data.sources import open_source
 from carat.data.splits import random_split, time_split
 from carat.data.table import Fingerprint, Table, Unseen
-from carat.data.training_data import TrainingData
+from carat.data.training_data import Fold, TrainingData
 from carat.data.vocabulary import FIRST, MISSING, UNSEEN, Domain, Vocabulary
 from carat.data.writers import TableWriter
 
@@ -27,6 +28,9 @@ __all__ = [
     "random_split",
     "time_split",
     "TrainingData",
+    "Fold",
+    "Columns",
+    "ColumnOptions",
     "Pairs",
     "corrupt",
     "Anomalies",

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from carat.data.binning import Sample
-from carat.data.readers import Source, check_columns
+from carat.data.columns import Columns
 from carat.data.schema import Schema
+from carat.data.sources import Source, check_columns
 from carat.data.text import all_dates, all_numbers, to_number, to_text
 from carat.data.vocabulary import Domain, Vocabulary
 from carat.errors import InputError
@@ -37,21 +38,21 @@ class Scan:
     left_out: Mapping[str, str]
     crowded: Sequence[str] = ()
 
-    def left_out_line(self, *, hint: bool = True) -> str | None:
-        """One line for the user, or None when nothing was left out; the hint is how the command line changes it."""
+    def left_out_line(self) -> str | None:
+        """One line for the user, or None when nothing was left out."""
         if not self.left_out:
             return None
-        names = ", ".join(f"{name} ({reason})" for name, reason in self.left_out.items())
-        if not hint:
-            return f"left out: {names}"
-        unnamed = UNIQUE in self.left_out.values() and self.schema.id is None
-        naming = "; --id NAME calls records by it" if unnamed else ""
-        return f"left out: {names}; --also NAME takes a column in{naming}"
+        return "left out: " + ", ".join(f"{name} ({reason})" for name, reason in self.left_out.items())
+
+    @property
+    def nameless(self) -> bool:
+        """Whether a column was left out that could name the records, and none does."""
+        return UNIQUE in self.left_out.values() and self.schema.id is None
 
     def domains_line(self) -> str:
         """One line for the user: what became a domain, and how many entities it holds."""
         names = ", ".join(f"{domain.name} {len(domain.entities):,}" for domain in self.vocabulary.domains)
-        return f"domains: {names}; --without NAME leaves one out"
+        return f"domains: {names}"
 
     def crowded_line(self) -> str | None:
         """One line for the user where entities hardly repeat, or None."""
@@ -62,41 +63,23 @@ class Scan:
         )
 
 
-def scan(
-    source: Source,
-    *,
-    domains: Sequence[str] | None = None,
-    also: Sequence[str] = (),
-    without: Sequence[str] = (),
-    numeric: Mapping[str, int] | None = None,
-    id: str | None = None,
-    time: str | None = None,
-    metapaths: Sequence[Sequence[str]] | None = None,
-    min_count: int = 1,
-) -> Scan:
+def scan(source: Source, columns: Columns | None = None) -> Scan:
     """Read a source once and settle its schema and vocabulary.
 
     Args:
         source: what to read.
-        domains: the columns to take; None takes every column that holds text worth modelling.
-        also: columns to take besides, such as codes that are wholly numbers.
-        without: columns to leave out, such as an outcome that is known only later.
-        numeric: columns to cut into quantile bins; they become domains too.
-        id: column that names a record.
-        time: column to split by.
-        metapaths: see `Schema`.
-        min_count: entities seen fewer times are left out of the vocabulary and count as unseen everywhere.
+        columns: which columns take part; None takes every column that holds text worth modelling.
     """
-    numeric = dict(numeric or {})
-    if min_count < 1:
-        raise InputError(f"min_count must be at least 1, got {min_count}")
+    chosen = columns or Columns()
+    domains, numeric, min_count = chosen.domains, dict(chosen.numeric), chosen.min_count
+    also, without, id, time = chosen.also, chosen.without, chosen.id, chosen.time
     roles = [name for name in (id, time) if name is not None]
     given = domains or ()
     named = [*given, *dict.fromkeys(name for name in (*also, *numeric) if name not in given)]
     check_columns(source, [*named, *without, *roles])
     both = [name for name in (*also, *numeric) if name in without]
     if both:
-        raise InputError(f"column '{both[0]}' is both to be taken in and to be left out; decide")
+        raise InputError(f"column '{both[0]}' is in both `also` or `numeric` and `without`; remove one")
     named = [name for name in named if name not in without]
     if domains is not None:
         # Refuse an impossible choice before the pass, not after it.
@@ -104,17 +87,17 @@ def scan(
         wanted = named
     else:
         wanted = [name for name in source.names if name in named or (name not in roles and name not in without)]
-    columns = {name: _Column(name, numeric.get(name)) for name in wanted}
+    gathered = {name: _Column(name, numeric.get(name)) for name in wanted}
     rows = 0
     for batch in source.batches(wanted):
         rows += batch.num_rows
-        for column, array in zip(columns.values(), batch.columns, strict=True):
+        for column, array in zip(gathered.values(), batch.columns, strict=True):
             column.add(array, forced=column.name in named)
     if rows < 2:
         raise InputError(f"{source.label}: {'one row' if rows else 'no rows'}; a model needs at least two")
     left_out: dict[str, str] = {}
     found = []
-    for name, column in columns.items():
+    for name, column in gathered.items():
         reason = None if name in numeric else column.unfit(min_count, named=name in named)
         if reason is None:
             found.append(column.domain(min_count))
@@ -123,7 +106,7 @@ def scan(
         else:
             left_out[name] = reason
     return Scan(
-        _schema(source, found, numeric, id, time, metapaths, left_out),
+        _schema(source, found, chosen, left_out),
         Vocabulary(tuple(found)),
         rows,
         left_out,
@@ -139,24 +122,21 @@ def _crowded(domain: Domain) -> bool:
 def _schema(
     source: Source,
     found: Sequence[Domain],
-    numeric: Mapping[str, int],
-    id: str | None,
-    time: str | None,
-    metapaths: Sequence[Sequence[str]] | None,
+    columns: Columns,
     left_out: Mapping[str, str],
 ) -> Schema:
     if len(found) < 2:
         reasons = ", ".join(f"{name}: {reason}" for name, reason in left_out.items()) or "no other column"
         raise InputError(
             f"{source.label}: {len(found)} column(s) can be a domain, a model needs two ({reasons}); "
-            "name the columns with --columns"
+            "name the columns with `domains`"
         )
     return Schema(
         domains=tuple(domain.name for domain in found),
-        numeric=numeric,
-        id=id,
-        time=time,
-        metapaths=None if metapaths is None else tuple(tuple(path) for path in metapaths),
+        numeric=columns.numeric,
+        id=columns.id,
+        time=columns.time,
+        metapaths=None if columns.metapaths is None else tuple(tuple(path) for path in columns.metapaths),
     )
 
 

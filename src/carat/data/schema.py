@@ -51,13 +51,13 @@ class Schema:
             named = f" (only '{self.domains[0]}')" if self.domains else ""
             raise InputError(
                 f"a record needs at least two domains to have a context, got {len(self.domains)}{named}; "
-                "name them with --columns or domains=[…]"
+                "name them with `domains`"
             )
         for name in self.domains:
             if name in OUTPUT_COLUMNS:
                 raise InputError(
                     f"the domain '{name}' has the name of an output column; rename it, for example to '{name}_', "
-                    "or leave it out by naming the others with --columns"
+                    "or leave it out with `without`"
                 )
             if name in (self.id, self.time) and name not in self.numeric:
                 role = "id" if name == self.id else "time"

@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
+from carat.data.text import all_numbers, to_number
 from carat.errors import InputError
 
 
@@ -28,15 +29,22 @@ def random_split(rows: int, share: float, *, seed: int = 0, at_most: int | None 
     return order[count:].sort().values, order[:count].sort().values
 
 
-def time_split(time: pa.Array, share: float) -> tuple[Tensor, Tensor]:
+def time_split(time: pa.Array, share: float, *, at_most: int | None = None) -> tuple[Tensor, Tensor]:
     """Row numbers of the earlier and of the later part, oldest first; rows of equal time keep their order.
 
-    A record without a time can't be placed and is an error.
+    A record without a time can't be placed and is an error. Text sorts as text, numbers in text as numbers.
+
+    Args:
+        time: of each record, [n].
+        share: of the records in the later part.
+        at_most: upper limit on the later part.
     """
     if time.null_count:
         raise InputError(f"{time.null_count} records have no time; fill the time column or split at random")
+    if pa.types.is_string(time.type) and all_numbers(time):
+        time = pa.array(to_number(time, "time"))
     order = torch.from_numpy(pc.sort_indices(time).to_numpy().astype("int64"))
-    count = _held_out(len(time), share)
+    count = min(_held_out(len(time), share), len(time) if at_most is None else at_most)
     return order[:-count], order[-count:]
 
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from carat.data.readers import Source
 from carat.data.schema import Schema
+from carat.data.sources import Source
 from carat.data.vocabulary import FIRST, UNSEEN, Vocabulary
 
 

@@ -6,15 +6,40 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+import pyarrow as pa
 import torch
 from torch import Tensor
 
 from carat.data.pairs import Pairs
-from carat.data.splits import random_split
+from carat.data.splits import random_split, time_split
 from carat.data.vocabulary import FIRST, Vocabulary
 
 HELD_OUT_SHARE = 0.1
 HELD_OUT_AT_MOST = 5_000
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Which records are learned from, and which are held out for early stopping, calibration and reference scores.
+
+    Args:
+        train: row numbers, int64 [n].
+        held_out: row numbers, int64 [v].
+    """
+
+    train: Tensor
+    held_out: Tensor
+
+    @classmethod
+    def random(cls, rows: int, *, seed: int = 0) -> Fold:
+        """Holds out 10 % of the rows at random, at most 5,000."""
+        return cls(*random_split(rows, HELD_OUT_SHARE, seed=seed, at_most=HELD_OUT_AT_MOST))
+
+    @classmethod
+    def newest(cls, time: pa.Array) -> Fold:
+        """Holds out as many, but the newest ones, by the time of each record [n]."""
+        earlier, later = time_split(time, HELD_OUT_SHARE, at_most=HELD_OUT_AT_MOST)
+        return cls(earlier.sort().values, later.sort().values)
 
 
 @dataclass(frozen=True)
@@ -38,11 +63,17 @@ class TrainingData:
 
     @classmethod
     def split(
-        cls, ids: Tensor, vocabulary: Vocabulary, *, seed: int = 0, advance: Callable[[int], None] | None = None
+        cls,
+        ids: Tensor,
+        vocabulary: Vocabulary,
+        *,
+        seed: int = 0,
+        fold: Fold | None = None,
+        advance: Callable[[int], None] | None = None,
     ) -> TrainingData:
-        """Hold out 10 % of the records at random, at most 5,000."""
-        kept, held_out = random_split(len(ids), HELD_OUT_SHARE, seed=seed, at_most=HELD_OUT_AT_MOST)
-        return cls(ids[kept], ids[held_out], vocabulary, advance)
+        """Records ids [n, m] as a fold says; None holds out at random by the seed."""
+        chosen = fold or Fold.random(len(ids), seed=seed)
+        return cls(ids[chosen.train], ids[chosen.held_out], vocabulary, advance)
 
     @cached_property
     def pairs(self) -> Pairs:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -17,7 +17,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from carat.data.sources import check_ending
-from carat.errors import InputError
+from carat.files import check_place, replacing
 
 
 class TableWriter:
@@ -32,13 +32,15 @@ class TableWriter:
         self.path = None if str(path) == "-" else Path(path)
         if self.path is not None:
             check_output(self.path, force=force)
-            self._temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         self._schema: pa.Schema | None = None
+        self._place = ExitStack()
         self._lines: IO[str] = sys.stdout
         self._parts: Any = None
         self._files: list[Any] = []
 
     def __enter__(self) -> Self:
+        if self.path is not None:
+            self._temporary = self._place.enter_context(replacing(self.path))
         return self
 
     @property
@@ -74,33 +76,24 @@ class TableWriter:
         else:
             self._parts.write_table(table if isinstance(self._parts, pq.ParquetWriter) else _flat(table))
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self.path is None or self._schema is None:
+    def __exit__(self, *raised: Any) -> None:
+        if self.path is None:
             return
         try:
             for file in [self._parts, *self._files]:
                 if file is not None:
                     file.close()
-            if kind is None:
-                os.replace(self._temporary, self.path)
+        except BaseException as error:
+            raised = (type(error), error, error.__traceback__)
+            raise
         finally:
-            self._temporary.unlink(missing_ok=True)
+            self._place.__exit__(*raised)
 
 
 def check_output(path: Path, *, force: bool) -> None:
     """Refuse, before any work, what could not be written at its end."""
     check_ending(path, writing=True)
     check_place(path, force=force)
-
-
-def check_place(path: Path, *, force: bool) -> None:
-    """Refuse a place where a file can't be written, or where one is already."""
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.parent}; create it first")
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; name a file")
-    if path.exists() and not force:
-        raise InputError(f"{path}: exists already; use --force to replace it")
 
 
 def _flat(table: pa.Table) -> pa.Table:

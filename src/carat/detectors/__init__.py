@@ -1,4 +1,4 @@
-"""Detectors give every record a score, higher = more normal; `Threshold` says where anomalous begins.
+"""Detectors give every record a score, higher = more normal.
 
 `Mead` and `Ape` learn a vector for every entity, `Counts` needs one counting pass and no training. Detectors from
 outside come in through `outside_detector`.
@@ -15,19 +15,15 @@ from carat.detectors.ape import Ape
 from carat.detectors.base import FittedDetector
 from carat.detectors.counts import Counts
 from carat.detectors.mead import Mead
-from carat.detectors.registry import DETECTORS
-from carat.detectors.threshold import Threshold
 
 __all__ = [
     "Mead",
     "Ape",
     "Counts",
-    "Threshold",
     "FittedDetector",
     "OutsideDetector",
     "CallableDetector",
     "SklearnDetector",
     "PyodDetector",
     "outside_detector",
-    "DETECTORS",
 ]

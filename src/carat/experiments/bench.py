@@ -1,12 +1,13 @@
-"""The whole comparison: datasets × seeds × methods, one file a cell, so that a killed run goes on where it was."""
+"""The whole comparison: datasets × seeds × detectors × methods, one file per cell, so that a killed run goes on."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 import platform
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,29 @@ import torch
 from carat._version import __version__
 from carat.data import open_source, scan
 from carat.data.sources import check_ending
-from carat.datasets import Dataset, find_dataset
-from carat.errors import CaratError, InputError
-from carat.experiments.contest import (
-    ALL_METHODS,
-    BY_NAME_ONLY,
-    DIAL,
-    RCEAA_SHARE,
-    Contest,
-    fitted_model,
-)
-from carat.experiments.dice import dice_outcome
+from carat.data.text import to_text
+from carat.datasets import Dataset
+from carat.devices import pick_device
+from carat.errors import InputError, MethodFailed, MissingExtraError
+from carat.experiments.cells import Case, Cell, CellKey, Kind, Setting, newest, read_cells, told_apart, write_cell
+from carat.experiments.contest import Contest, fitted_model
+from carat.experiments.figures import figures
 from carat.experiments.stability import stability
+from carat.experiments.tables import digest, tables
+from carat.files import write_text
+from carat.fitting.store import stored_identity
+from carat.observing import Observer, Remark, Silent
 from carat.recourse import Settings
-from carat.training import Progress, Run, Silent, pick_device
+from carat.registry import method, methods, named_data
+from carat.training import Run
 
-Notify = Callable[[str], None]
+DIAL = (0.0, 0.25, 0.5, 0.75, 1.0)
+DIALLED = "carat-plus"
+
+
+def all_methods() -> tuple[str, ...]:
+    """What `--methods all` means."""
+    return tuple(entry.name for entry in methods().values() if entry.in_all)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +51,7 @@ class BenchPlan:
         data: names of datasets, or files.
         methods: by name.
         anomalies: for each dataset; half of them with two corruptions.
-        k: counterfactuals an anomaly.
+        k: counterfactuals of an anomaly.
         profile: that models are fitted with.
         detectors: of the models; each dataset is run with each.
         seeds: of split, corruption and training; a dataset is run once with each.
@@ -53,7 +61,7 @@ class BenchPlan:
     """
 
     data: Sequence[str] = ("flights",)
-    methods: Sequence[str] = ALL_METHODS
+    methods: Sequence[str] = field(default_factory=all_methods)
     anomalies: int = 400
     k: int = 50
     profile: str = "fast"
@@ -64,18 +72,16 @@ class BenchPlan:
     stability: bool = False
 
     def __post_init__(self) -> None:
-        known = (*ALL_METHODS, *BY_NAME_ONLY)
-        for method in self.methods:
-            if method not in known:
-                raise InputError(f"unknown method '{method}'; there is: all, {', '.join(known)}")
+        for name in self.methods:
+            method(name)
         if self.anomalies < 1 or self.k < 1:
             raise InputError("anomalies and k must be at least 1")
 
 
 def read_dataset(name: str) -> Dataset:
     """A dataset by name, or a file: every text column a domain, split at random."""
-    dataset = find_dataset(name) if not Path(name).exists() else None
-    if dataset is not None:
+    dataset = named_data(name)
+    if isinstance(dataset, Dataset):
         return dataset
     path = Path(name)
     if not path.exists():
@@ -89,128 +95,125 @@ def read_dataset(name: str) -> Dataset:
     return Dataset(name=path.stem, table=table, schema=scan(source).schema, synthetic=False, about=path.name)
 
 
+def fingerprint(dataset: Dataset) -> str:
+    """Of the domains of a dataset and all of their values, in order."""
+    digested = hashlib.sha256(json.dumps(dataset.schema.to_json()).encode())
+    for name in dataset.schema.domains:
+        coded = to_text(dataset.table[name].combine_chunks(), name).dictionary_encode()
+        digested.update(json.dumps(coded.dictionary.to_pylist()).encode())
+        digested.update(coded.indices.fill_null(-1).to_numpy().tobytes())
+    return digested.hexdigest()
+
+
+@dataclass(frozen=True)
+class Round:
+    """One dataset, seed and detector of a plan, and the cells that are wanted of it."""
+
+    plan: BenchPlan
+    dataset: Dataset
+    fingerprint: str
+    seed: int
+    detector: str
+    out: Path
+
+    @property
+    def label(self) -> str:
+        """How lines call it."""
+        return f"{self.dataset.name.replace(':', '-')}-seed{self.seed}-{self.plan.profile}-{self.detector}"
+
+    @property
+    def folder(self) -> Path:
+        """Where its model is."""
+        return self.out / "models" / f"{self.label}-{self.fingerprint[:8]}"
+
+    def keys(self, model: str) -> list[CellKey]:
+        """The cells, for a model of this identity."""
+        return [self._key(model, *cell) for cell in self._wanted()]
+
+    def _wanted(self) -> Iterator[tuple[Kind, str, float]]:
+        for name in self.plan.methods:
+            yield "method", name, 0.5
+        if self.plan.dial and DIALLED in self.plan.methods:
+            for prefer in DIAL:
+                if prefer != 0.5:
+                    yield "dial", DIALLED, prefer
+        if self.plan.stability:
+            yield "stability", "", 0.5
+        yield "case", "", 0.5
+
+    def _key(self, model: str, kind: Kind, name: str, prefer: float) -> CellKey:
+        plan = self.plan
+        return CellKey(
+            data=self.dataset.name,
+            fingerprint=self.fingerprint,
+            model=model,
+            kind=kind,
+            method=name,
+            prefer=prefer,
+            seed=self.seed,
+            profile=plan.profile,
+            detector=self.detector,
+            anomalies=plan.anomalies,
+            k=plan.k,
+        )
+
+
 @dataclass
 class Bench:
     """A run of a plan into a folder.
 
     Args:
         plan: what to run.
-        out: the folder: `cells/` with one file a result, `models/` with the fitted models.
-        progress: where training is shown.
-        notify: called with a line for each step.
+        out: the folder: `cells/` with one file per result, `models/` with the fitted models.
+        observer: is told of training, of cells, and of a line for each step.
     """
 
     plan: BenchPlan
     out: Path
-    progress: Progress = field(default_factory=Silent)
-    notify: Notify = lambda line: None
+    observer: Observer = field(default_factory=Silent)
 
-    def run(self) -> list[dict[str, Any]]:
+    @cached_property
+    def device(self) -> torch.device:
+        """Where to compute."""
+        return pick_device(self.plan.device)
+
+    def run(self) -> list[Cell]:
         """All cells, those that were there already among them."""
         (self.out / "cells").mkdir(parents=True, exist_ok=True)
         for name in self.plan.data:
             dataset = read_dataset(name)
+            known = fingerprint(dataset)
             for seed in self.plan.seeds:
                 for detector in self.plan.detectors:
-                    self._dataset(dataset, seed, detector)
-        return read_cells(self.out, self.plan)
+                    self._round(Round(self.plan, dataset, known, seed, detector, self.out))
+        return self.cells()
 
-    def _dataset(self, dataset: Dataset, seed: int, detector: str) -> None:
-        """Every cell of one dataset, seed and detector; the model is fitted only where one of them is missing."""
-        label = f"{dataset.name.replace(':', '-')}-seed{seed}-{self.plan.profile}-{detector}"
-        wanted = list(self._wanted(dataset, seed))
-        missing = [cell for cell in wanted if not self._path(label, cell).exists()]
-        if not missing:
-            self.notify(f"{label}: all {len(wanted)} cells are there")
-            return
-        plan, device = self.plan, pick_device(self.plan.device)
-        self.notify(f"{label}: model and {len(missing)} of {len(wanted)} cells to do")
-        trial, model = fitted_model(
-            dataset,
-            self.out / "models" / label,
-            anomalies=plan.anomalies,
-            profile=plan.profile,
-            detector=detector,
-            seed=seed,
-            device=device,
-            progress=self.progress,
-        )
-        contest = Contest.of(trial, model, seed=seed, device=device)
-        facts = {
-            "data": dataset.name,
-            "synthetic": dataset.synthetic,
-            "domains": len(model.vocabulary),
-            "entities": model.vocabulary.entities,
-            "train": len(trial.data.train) + len(trial.data.held_out),
-            "seed": seed,
-            "profile": plan.profile,
-            "detector": detector,
-            "k": plan.k,
-            "device": device.type,
-        }
-        bar = self.progress.stage(f"{label}, cells", len(missing))
-        for cell in missing:
-            result = {**facts, "cell": cell, **self._cell(contest, dataset, cell)}
-            self._save(self._path(label, cell), result)
-            bar.advance(note=cell)
-            self.notify(f"{label} {cell}: {_line(result)}")
+    def cells(self) -> list[Cell]:
+        """The results in the folder that the plan is about.
 
-    def _wanted(self, dataset: Dataset, seed: int) -> Iterator[str]:
-        yield from self.plan.methods
-        if self.plan.dial and "carat-plus" in self.plan.methods:
-            yield from (f"dial-{prefer:g}" for prefer in DIAL if prefer != 0.5)
-        if self.plan.stability:
-            yield "stability"
-        yield "case"
+        Those of other datasets and seeds belong to it too, so that a comparison can grow run by run; those with another
+        profile, detector or size do not. Data whose name stands for several tables or detectors is told apart.
+        """
+        plan = self.plan
+        found = [
+            cell
+            for cell in newest(read_cells(self.out / "cells"))
+            if (cell.key.profile, cell.key.anomalies, cell.key.k) == (plan.profile, plan.anomalies, plan.k)
+            and cell.key.detector in plan.detectors
+        ]
+        found.sort(key=lambda cell: plan.detectors.index(cell.key.detector))
+        return told_apart(found, detectors=len(plan.detectors) > 1)
 
-    def _path(self, label: str, cell: str) -> Path:
-        return self.out / "cells" / f"{label}-{cell}-{self.plan.anomalies}x{self.plan.k}.json"
-
-    def _cell(self, contest: Contest, dataset: Dataset, cell: str) -> dict[str, Any]:
-        settings = Settings(k=self.plan.k)
-        if cell == "stability":
-            return stability(contest, settings, progress=self.progress)
-        if cell == "case":
-            return self._case(contest)
-        run = Run(seed=contest.seed, device=contest.device, progress=self.progress)
-        if cell.startswith("dice-"):
-            return dice_outcome(contest, cell.removeprefix("dice-"), settings)
-        dial = cell.startswith("dial-")
-        prefer = float(cell.removeprefix("dial-")) if dial else 0.5
-        method = contest.method("carat-plus" if dial else cell, prefer=prefer, run=run)
-        count = max(self.plan.anomalies // RCEAA_SHARE, 1) if cell == "rceaa" else None
-        outcome, seconds = contest.run(method, settings, anomalies=count)
-        return {
-            **contest.measure(outcome),
-            "seconds": seconds / len(outcome.mask),
-            "exhausted": float(outcome.exhausted.double().mean()),
-        }
-
-    def _case(self, contest: Contest) -> dict[str, Any]:
-        """One anomaly with two corruptions, and the best three of the methods that explain themselves quickly."""
-        anomalies = contest.trial.anomalies
-        two = torch.nonzero(anomalies.corrupted.sum(dim=1) == 2).flatten()
-        row = int(two[0]) if len(two) else 0
-        vocabulary = contest.model.vocabulary
-        ids = anomalies.ids[row : row + 1]
-        shown: dict[str, Any] = {}
-        for name in self.plan.methods:
-            if name in ("fimap", "rceaa") or name in BY_NAME_ONLY:
-                continue
-            found = contest.method(name).find(ids.to(contest.device), Settings(k=3)).to("cpu")
-            shown[name] = _texts(vocabulary, found.counterfactuals[0][found.mask[0]])
-        return {
-            "domains_shown": vocabulary.names,
-            "anomaly": _texts(vocabulary, ids)[0],
-            "original": _texts(vocabulary, anomalies.original[row : row + 1])[0],
-            "shown": shown,
-        }
-
-    def _save(self, path: Path, result: dict[str, Any]) -> None:
-        """Whole or not at all."""
-        temporary = path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(result), encoding="utf-8")
-        os.replace(temporary, path)
+    def write(self, cells: Sequence[Cell]) -> list[str]:
+        """results.json, tables.md and figures/ from the cells; the names of the figures."""
+        whole = {**self.facts(), "cells": [digest(cell) for cell in cells]}
+        write_text(self.out / "results.json", json.dumps(whole, indent=1) + "\n")
+        write_text(self.out / "tables.md", tables(cells))
+        try:
+            return [path.name for path in figures(cells, self.out / "figures")]
+        except MissingExtraError as error:
+            self.observer.remark(Remark("no-figures", f"no figures: {error}", warning=True))
+            return []
 
     def facts(self) -> dict[str, Any]:
         """What it takes to run this again."""
@@ -222,38 +225,92 @@ class Bench:
             "python": platform.python_version(),
         }
 
+    def _say(self, line: str) -> None:
+        self.observer.remark(Remark("bench", line))
+
+    def _round(self, part: Round) -> None:
+        """Every cell of one dataset, seed and detector; the model is fitted only where one of them is missing."""
+        model = stored_identity(part.folder)
+        keys = part.keys(model or "")
+        missing = [key for key in keys if model is None or not (self.out / "cells" / key.file).exists()]
+        if not missing:
+            self._say(f"{part.label}: all {len(keys)} cells are there")
+            return
+        self._say(f"{part.label}: model and {len(missing)} of {len(keys)} cells to do")
+        contest = self._contest(part)
+        setting = Setting(
+            synthetic=part.dataset.synthetic,
+            domains=len(contest.model.vocabulary),
+            entities=contest.model.vocabulary.entities,
+            train=len(contest.trial.data.train) + len(contest.trial.data.held_out),
+            device=self.device.type,
+        )
+        bar = self.observer.stage(f"{part.label}, cells", len(missing))
+        for key in missing:
+            cell = self._cell(contest, replace(key, model=contest.model.identity), setting)
+            write_cell(self.out / "cells", cell)
+            bar.advance(note=key.title)
+            self._say(f"{part.label} {key.title}: {_line(cell)}")
+
+    def _contest(self, part: Round) -> Contest:
+        trial, model = fitted_model(
+            part.dataset,
+            part.folder,
+            anomalies=self.plan.anomalies,
+            profile=self.plan.profile,
+            detector=part.detector,
+            seed=part.seed,
+            device=self.device,
+            observer=self.observer,
+        )
+        return Contest.of(trial, model, Run(seed=part.seed, device=self.device, observer=self.observer))
+
+    def _cell(self, contest: Contest, key: CellKey, setting: Setting) -> Cell:
+        settings = Settings(k=key.k, prefer=key.prefer)
+        if key.kind == "stability":
+            return Cell(key=key, setting=setting, stability=stability(contest, settings))
+        if key.kind == "case":
+            return Cell(key=key, setting=setting, case=self._case(contest))
+        count = method(key.method).anomalies(key.anomalies)
+        try:
+            return Cell(key=key, setting=setting, measured=contest.measured(key.method, settings, count))
+        except MethodFailed as error:
+            return Cell(key=key, setting=setting, error=str(error))
+
+    def _case(self, contest: Contest) -> Case:
+        """One anomaly with two corruptions, and the best three of the methods that explain themselves quickly."""
+        anomalies = contest.trial.anomalies
+        two = torch.nonzero(anomalies.corrupted.sum(dim=1) == 2).flatten()
+        row = int(two[0]) if len(two) else 0
+        vocabulary = contest.model.vocabulary
+        ids = anomalies.ids[row : row + 1]
+        shown: dict[str, list[list[str]]] = {}
+        for name in self.plan.methods:
+            entry = method(name)
+            if not entry.in_all or entry.share > 1 or "records" in entry.needs:
+                continue
+            found, _ = contest.find(contest.method(name), Settings(k=3), ids)
+            shown[name] = _texts(vocabulary, found.counterfactuals[0][found.mask[0]])
+        return Case(
+            domains=vocabulary.names,
+            anomaly=_texts(vocabulary, ids)[0],
+            original=_texts(vocabulary, anomalies.original[row : row + 1])[0],
+            shown=shown,
+        )
+
 
 def _texts(vocabulary: Any, ids: torch.Tensor) -> list[list[str]]:
     columns = [column.to_pylist() for column in vocabulary.decode(ids).values()]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _line(result: dict[str, Any]) -> str:
-    if "error" in result:
-        return str(result["error"])
-    if "rank" not in result:
+def _line(cell: Cell) -> str:
+    if cell.error is not None:
+        return cell.error
+    if cell.measured is None:
         return "done"
-    rank = torch.tensor(result["rank"])
+    rank = torch.tensor(cell.measured.rank)
     return (
-        f"{result['seconds']:.4f} s an anomaly, Recovery@1 {float((rank == 1).double().mean()):.3f}, "
-        f"@{result['k']} {float((rank > 0).double().mean()):.3f}"
+        f"{cell.measured.seconds:.4f} s per anomaly, Recovery@1 {float((rank == 1).double().mean()):.3f}, "
+        f"@{cell.key.k} {float((rank > 0).double().mean()):.3f}"
     )
-
-
-def read_cells(out: Path, plan: BenchPlan) -> list[dict[str, Any]]:
-    """The results in a folder that a plan is about, in the order of their names.
-
-    Those of other datasets and seeds belong to it too, so that a comparison can grow run by run; those with another
-    profile, detector or size do not. With several detectors, the data's name says which.
-    """
-    cells = []
-    for detector in plan.detectors:
-        for path in sorted((out / "cells").glob(f"*-{plan.profile}-{detector}-*-{plan.anomalies}x{plan.k}.json")):
-            try:
-                cell = json.loads(path.read_text(encoding="utf-8"))
-            except ValueError as error:
-                raise CaratError(f"{path}: is damaged; remove it and run again") from error
-            if len(plan.detectors) > 1:
-                cell["data"] = f"{cell['data']} ({detector})"
-            cells.append(cell)
-    return cells

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from carat.baselines import BASELINES, Fimap
-from carat.data import corrupt
+from carat import jobs
+from carat.data import Table, corrupt
+from carat.data.table import Unseen
 from carat.datasets import Dataset
 from carat.errors import InputError
+from carat.experiments.cells import Measured
 from carat.experiments.trial import Trial, make_trial
 from carat.explain import CountsExplainer
-from carat.fitting import fit
-from carat.loading import load
+from carat.fitting import Model, fit, load
 from carat.metrics import (
     coherence,
     conditional_correctness,
@@ -32,19 +31,13 @@ from carat.metrics import (
     sparsity_index,
     validity,
 )
-from carat.model import Model
-from carat.recourse import Method, Outcome, Settings, make_method
-from carat.recourse.methods import Parts
-from carat.training import Progress, Run, Silent
+from carat.observing import Observer, Silent
+from carat.recourse import Method, Outcome, Settings
+from carat.registry import method as method_entry
+from carat.training import Run
 
-BATCH = 256
-RCEAA_SHARE = 10
-"""RCEAA descends for each anomaly by itself and gets every tenth, as in the paper: 40 of 400."""
 REFERENCE = (400, 400, 200)
 """Records that Conditional Correctness ranks against: of training, of the test set, synthetic anomalies."""
-DIAL = (0.0, 0.25, 0.5, 0.75, 1.0)
-ALL_METHODS = ("replace-m", "fimap", "rceaa", "xformer-r", "instant", "carat", "carat-plus")
-BY_NAME_ONLY = ("replace-2", "dice-random", "dice-genetic")
 
 
 @dataclass(frozen=True)
@@ -56,58 +49,44 @@ class Contest:
         model: fitted on the trial's training records.
         counts: the explainer of `instant`, fitted on the same records.
         reference: records that Conditional Correctness ranks against, int [r, m].
-        seed: of everything.
-        device: where to compute.
+        run: seed, device and observer.
     """
 
     trial: Trial
     model: Model
     counts: CountsExplainer
     reference: Tensor
-    seed: int
-    device: torch.device
+    run: Run
 
     @classmethod
-    def of(cls, trial: Trial, model: Model, *, seed: int, device: torch.device) -> Contest:
+    def of(cls, trial: Trial, model: Model, run: Run) -> Contest:
         """Around a fitted model."""
-        model.to(device)
-        counts = CountsExplainer().fit(trial.data, Run(seed=seed, device=device))
-        return cls(trial, model, counts, _reference(trial, seed), seed, device)
+        counts = CountsExplainer().fit(trial.data, replace(run, observer=Silent()))
+        return cls(trial, model.to(run.device), counts, _reference(trial, run.seed), run)
 
-    def method(self, name: str, *, prefer: float = 0.5, run: Run | None = None) -> Method:
-        """A method by name; FIMAP is trained here."""
-        model, trial = self.model, self.trial
-        if name == "fimap":
-            return Fimap(seed=self.seed).fit(trial.data, model.detector, run or Run(seed=self.seed, device=self.device))
-        if name == "rceaa":
-            # Its threshold is a percentile of the training scores, which a model does not keep.
-            known = replace(self._parts(prefer), reference=model.detector.score(trial.data.train).cpu())
-            return BASELINES[name](known, self.seed)
-        if name in BASELINES:
-            return BASELINES[name](self._parts(prefer), self.seed)
-        return make_method(name, self._parts(prefer, counts=name == "instant"))
+    def method(self, name: str) -> Method:
+        """A method by name; those that train on records do so here."""
+        entry = method_entry(name)
+        parts = replace(self.model.parts(), records=self.trial.data, run=self.run)
+        if "counts" in entry.needs:
+            parts = replace(parts, explainer=self.counts)
+        parts.check(name, entry.needs)
+        made: Method = entry.load()(parts)
+        return made
 
-    def _parts(self, prefer: float, *, counts: bool = False) -> Parts:
-        model = self.model
-        return Parts(
-            vocabulary=model.vocabulary,
-            pairs=model.pairs.to(self.device),
-            detector=model.detector,
-            explainer=self.counts if counts else model.explainer,
-            graph=model.graph,
-            reference=model.reference,
-            prefer=prefer,
-        )
+    def find(self, method: Method, settings: Settings, ids: Tensor) -> tuple[Outcome, float]:
+        """Counterfactuals of records ids [n, m], and the seconds that the method took."""
+        table = Table(ids.to("cpu", torch.int32), self.model.vocabulary, Unseen.join([]))
+        job = jobs.recourse(self.model, table, settings, method=method, all=True)
+        return Outcome.join([batch.outcome for batch in job]), job.summary.seconds
 
-    def run(self, method: Method, settings: Settings, *, anomalies: int | None = None) -> tuple[Outcome, float]:
-        """Counterfactuals of the anomalies, in batches, and the seconds it took."""
-        ids = self.trial.anomalies.ids[:anomalies].to(self.device)
-        began = time.perf_counter()
-        parts = [method.find(part, settings).to("cpu") for part in ids.split(BATCH)]
-        return join(parts), time.perf_counter() - began
+    def measured(self, name: str, settings: Settings, count: int) -> Measured:
+        """A method on the first so many anomalies."""
+        outcome, seconds = self.find(self.method(name), settings, self.trial.anomalies.ids[:count])
+        return self.measure(outcome, seconds)
 
-    def measure(self, outcome: Outcome) -> dict[str, Any]:
-        """Every metric: a value an anomaly, None where there is none."""
+    def measure(self, outcome: Outcome, seconds: float = 0.0) -> Measured:
+        """Every metric of what was found for the first anomalies."""
         count = len(outcome.mask)
         anomalies = self.trial.anomalies
         base, original, corrupted = (
@@ -116,9 +95,8 @@ class Contest:
         found = outcome.counterfactuals
         mask = distinct(base, found, outcome.mask)
         detector, data = self.model.detector, self.trial.data
-        base_score = detector.score(base.to(self.device)).cpu()
-        reference = detector.score(self.reference.to(self.device)).cpu()
-        rank = recovery(original, found, mask)
+        base_score = detector.score(base.to(self.run.device)).cpu()
+        reference = detector.score(self.reference.to(self.run.device)).cpu()
         values = {
             "feature_accuracy": feature_accuracy(base, found, mask, corrupted=corrupted),
             "heterogeneity": heterogeneity(base, found, mask, corrupted=corrupted),
@@ -129,28 +107,19 @@ class Contest:
             "raw_sparsity": raw_sparsity(base, found, mask),
             "count_diversity": count_diversity(found, mask),
         }
-        return {
-            "coverage": coverage(mask),
-            "counterfactuals": float(mask.sum(dim=1).double().mean()),
-            "rank": rank.tolist(),
-            "corruptions": corrupted.sum(dim=1).tolist(),
-            "values": {
+        late = [reason for reason in outcome.reasons if reason is not None and reason.startswith("time-out")]
+        return Measured(
+            values={
                 name: [None if math.isnan(v) else round(v, 6) for v in value.tolist()] for name, value in values.items()
             },
-        }
-
-
-def join(parts: list[Outcome]) -> Outcome:
-    """Outcomes of several batches as one; costs are left out."""
-    return Outcome(
-        torch.cat([part.counterfactuals for part in parts]),
-        torch.cat([part.mask for part in parts]),
-        torch.cat([part.score for part in parts]),
-        None,
-        torch.cat([part.exhausted for part in parts]),
-        [reason for part in parts for reason in part.reasons],
-        torch.cat([part.likelihood for part in parts]),
-    )
+            rank=recovery(original, found, mask).tolist(),
+            corruptions=corrupted.sum(dim=1).tolist(),
+            coverage=coverage(mask),
+            counterfactuals=float(mask.sum(dim=1).double().mean()),
+            seconds=seconds / max(count, 1),
+            exhausted=float(outcome.exhausted.double().mean()),
+            note=next(iter(late), None),
+        )
 
 
 def _reference(trial: Trial, seed: int) -> Tensor:
@@ -181,14 +150,14 @@ def fitted_model(
     detector: str,
     seed: int,
     device: torch.device,
-    progress: Progress | None = None,
+    observer: Observer | None = None,
 ) -> tuple[Trial, Model]:
     """The trial, and the model in the folder; fitted and saved there where there is none."""
     trial = make_trial(dataset.table, dataset.schema, train_rows=train_rows(dataset), tested=anomalies, seed=seed)
     if (folder / "manifest.json").is_file():
         model = load(folder)
         if model.training["seed"] != seed or not torch.equal(model.pairs.keys, trial.data.pairs.keys):
-            raise InputError(f"{folder}: is of other data or another seed; remove it, or choose another --out")
+            raise InputError(f"{folder}: is of other data or another seed; remove it, or write to another folder")
         return trial, model
     folder.parent.mkdir(parents=True, exist_ok=True)
     model = fit(
@@ -200,7 +169,7 @@ def fitted_model(
         detector=detector,
         seed=seed,
         device=device.type,
-        progress=progress or Silent(),
+        progress=observer or Silent(),
         checkpoints=folder.with_name(f"{folder.name}.partial"),
     )
     model.save(folder)

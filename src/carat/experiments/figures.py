@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from carat.experiments.cells import Cell
 from carat.experiments.tables import METRICS, Results
+from carat.registry import methods
 from carat.report.charts import load_altair
 
-COLOURS = {
-    "replace-m": "#8c8c8c",
-    "replace-2": "#bfbfbf",
-    "fimap": "#c79a5b",
-    "rceaa": "#a97bb5",
-    "xformer-r": "#6baed6",
-    "instant": "#74b87a",
-    "carat": "#3b6fb6",
-    "carat-plus": "#c23b4b",
-    "dice-random": "#d9c27e",
-    "dice-genetic": "#b8a25e",
-}
 
-
-def figures(cells: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
+def figures(cells: Sequence[Cell], folder: Path) -> list[Path]:
     """Draw everything that the cells have data for; the files written."""
     alt = load_altair()
     results = Results(cells)
@@ -50,9 +39,10 @@ def figures(cells: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
     return written
 
 
-def _colour(alt: Any, methods: Sequence[str], *, legend: bool = True) -> Any:
-    scale = alt.Scale(domain=list(methods), range=[COLOURS[name] for name in methods])
-    return alt.Color("method:N", scale=scale, sort=list(methods), legend=alt.Legend(title=None) if legend else None)
+def _colour(alt: Any, names: Sequence[str], *, legend: bool = True) -> Any:
+    known = methods()
+    scale = alt.Scale(domain=list(names), range=[known[name].colour for name in names])
+    return alt.Color("method:N", scale=scale, sort=list(names), legend=alt.Legend(title=None) if legend else None)
 
 
 def _time(alt: Any, results: Results) -> Any:
@@ -60,12 +50,12 @@ def _time(alt: Any, results: Results) -> Any:
         {
             "data": data,
             "method": name,
-            "seconds": results.scalar(data, name, "seconds"),
-            "on": "GPU" if results.device(data, name) == "cuda" else "CPU",
+            "seconds": results.scalar(results.of(data, name), "seconds"),
+            "on": "GPU" if results.device(results.of(data, name)) == "cuda" else "CPU",
         }
         for data in results.data
         for name in results.methods
-        if results.scalar(data, name, "seconds") > 0
+        if results.scalar(results.of(data, name), "seconds") > 0
     ]
     if not rows:
         return None
@@ -73,7 +63,7 @@ def _time(alt: Any, results: Results) -> Any:
         x=alt.X(
             "seconds:Q",
             scale=alt.Scale(type="log"),
-            title="seconds an anomaly (log)",
+            title="seconds per anomaly (log)",
             axis=alt.Axis(values=[10.0**power for power in range(-5, 4)], format="~g"),
         ),
         y=alt.Y("method:N", sort=results.methods, title=None),
@@ -93,11 +83,11 @@ def _time(alt: Any, results: Results) -> Any:
 
 def _metrics(alt: Any, results: Results) -> Any:
     rows = [
-        {"data": data, "method": name, "metric": title, "mean": results.figure(data, name, metric).mean}
+        {"data": data, "method": name, "metric": title, "mean": results.figure(results.of(data, name), metric).mean}
         for data in results.data
         for name in results.methods
         for metric, title in METRICS.items()
-        if results.figure(data, name, metric).mean >= 0
+        if results.figure(results.of(data, name), metric).mean >= 0
     ]
     if not rows:
         return None
@@ -124,11 +114,11 @@ def _metrics(alt: Any, results: Results) -> Any:
 
 def _recovery(alt: Any, results: Results) -> Any:
     rows = [
-        {"data": data, "method": name, "k": k, "share": results.recovery(data, name, k)}
+        {"data": data, "method": name, "k": k, "share": results.recovery(results.of(data, name), k)}
         for data in results.data
         for name in results.methods
         for k in (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
-        if results.recovery(data, name, k) >= 0
+        if results.recovery(results.of(data, name), k) >= 0
     ]
     if not rows:
         return None
@@ -155,22 +145,23 @@ def _recovery(alt: Any, results: Results) -> Any:
 def _dial(alt: Any, results: Results) -> Any:
     """Validity against plausibility: Conditional Correctness and Recovery@1 along the dial, the others as points."""
     rows = []
-    for cell in ("dial-0", "dial-0.25", "carat-plus", "dial-0.75", "dial-1"):
-        prefer = 0.5 if cell == "carat-plus" else float(cell.removeprefix("dial-"))
+    for prefer in sorted({*results.dial, 0.5}):
         label = {0.0: "plausible", 0.5: "carat-plus", 1.0: "valid"}.get(prefer, "")
-        rows += [_spot(results, data, cell, "carat-plus", label, prefer) for data in results.data]
+        rows += [
+            _spot(results, results.along(data, prefer), data, "carat-plus", label, prefer) for data in results.data
+        ]
     rows = [row for row in rows if row["share"] >= 0]
     if len({row["prefer"] for row in rows}) < 2:
         return None
     others = [
-        _spot(results, data, name, name, name, -1.0)
+        _spot(results, results.of(data, name), data, name, name, -1.0)
         for data in results.data
         for name in ("carat", "instant", "xformer-r", "replace-m")
         if name in results.methods
     ]
     x = alt.X("correct:Q", title="valid: Conditional Correctness", scale=alt.Scale(domain=[0.3, 1.0]))
     y = alt.Y("share:Q", title="plausible: Recovery@1", scale=alt.Scale(domain=[0, 1]))
-    colour = _colour(alt, [*(m for m in results.methods if m in COLOURS)], legend=False)
+    colour = _colour(alt, results.methods, legend=False)
     layers = alt.layer(
         alt.Chart()
         .mark_line(strokeWidth=2)
@@ -197,28 +188,29 @@ def _dial(alt: Any, results: Results) -> Any:
     )
 
 
-def _spot(results: Results, data: str, cell: str, method: str, label: str, prefer: float) -> dict[str, Any]:
+def _spot(results: Results, cells: Sequence[Cell], data: str, method: str, label: str, prefer: float) -> dict[str, Any]:
     return {
         "data": data,
         "method": method,
         "label": label,
         "prefer": prefer,
-        "correct": results.figure(data, cell, "conditional_correctness").mean,
-        "share": results.recovery(data, cell, 1),
+        "correct": results.figure(cells, "conditional_correctness").mean,
+        "share": results.recovery(cells, 1),
     }
 
 
 def _case(alt: Any, results: Results) -> Any:
     """One anomaly: its record, the truth, and the first counterfactuals of each method; what changed is filled."""
-    found = next((cell for cell in results.cells if cell["cell"] == "case"), None)
-    if found is None:
+    cell = next((cell for cell in results.cells if cell.case is not None), None)
+    if cell is None or cell.case is None:
         return None
-    names, anomaly, original = found["domains_shown"], found["anomaly"], found["original"]
+    found = cell.case
+    names, anomaly, original = found.domains, found.anomaly, found.original
     lines = [("anomaly", anomaly), ("before corruption", original)]
     lines += [
         (f"{method} {rank}", record)
         for method in results.methods
-        for rank, record in enumerate(found["shown"].get(method, []), start=1)
+        for rank, record in enumerate(found.shown.get(method, []), start=1)
     ]
     rows = []
     for label, record in lines:
@@ -247,5 +239,5 @@ def _case(alt: Any, results: Results) -> Any:
     )
     texts = base.mark_text(fontSize=11).encode(text="text:N")
     return (cells + texts).properties(
-        width=120 * len(names), height=24 * len(lines), title=f"One anomaly of {found['data']}"
+        width=120 * len(names), height=24 * len(lines), title=f"One anomaly of {cell.key.data}"
     )

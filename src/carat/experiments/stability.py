@@ -7,46 +7,50 @@ from typing import Any
 
 import torch
 
-from carat.detectors import DETECTORS
-from carat.experiments.contest import BATCH, Contest, join
+from carat import jobs
+from carat.data import Table
+from carat.data.table import Unseen
+from carat.experiments.contest import Contest
 from carat.metrics import coherence, conditional_correctness, distinct, sparsity_index
-from carat.recourse import Settings
-from carat.training import Progress, Run
+from carat.recourse import Outcome, Settings
+from carat.registry import DETECTORS
 
 TEST_ROWS = 5_000
 SHARE = 0.01
 COMPARED = ("ape", "mead")
 
 
-def stability(contest: Contest, settings: Settings, *, progress: Progress) -> dict[str, Any]:
-    """Sparsity, Conditional Correctness and Coherence of `carat` with each detector."""
+def stability(contest: Contest, settings: Settings) -> dict[str, dict[str, list[float]]]:
+    """By detector: mean and spread of Sparsity, Conditional Correctness and Coherence of `carat`."""
     data = contest.trial.data
-    test = contest.trial.later[:TEST_ROWS]
-    results: dict[str, Any] = {}
+    test = Table(contest.trial.later[:TEST_ROWS], contest.model.vocabulary, Unseen.join([]))
+    results: dict[str, dict[str, list[float]]] = {}
     for name in COMPARED:
         detector: Any = contest.model.detector
         if detector.name != name:
-            detector = DETECTORS[name]().fit(data, Run(seed=contest.seed, device=contest.device, progress=progress))
+            detector = DETECTORS[name].load()().fit(data, contest.run)
         reference = detector.score(data.held_out).cpu().sort().values
         model = replace(contest.model, detector=detector, reference=reference)
-        mine = replace(contest, model=model)
-        score = detector.score(test).cpu()
-        lowest = test[score.argsort(stable=True)[: max(int(len(test) * SHARE), 1)]].long()
-        method = mine.method("carat")
-        outcome = join([method.find(part.to(contest.device), settings).to("cpu") for part in lowest.split(BATCH)])
+        method = replace(contest, model=model).method("carat")
+        job = jobs.recourse(model, test, settings, method=method, top=max(int(len(test) * SHARE), 1))
+        batches = list(job)
+        lowest = torch.cat([batch.table.ids for batch in batches]).long()
+        outcome = Outcome.join([batch.outcome for batch in batches])
         mask = distinct(lowest, outcome.counterfactuals, outcome.mask)
-        rank_against = detector.score(contest.reference).cpu()
         values = {
             "sparsity_index": sparsity_index(lowest, outcome.counterfactuals, mask),
             "conditional_correctness": conditional_correctness(
-                detector.score(lowest).cpu(), outcome.score, mask, reference=rank_against
+                torch.cat([batch.score for batch in batches]),
+                outcome.score,
+                mask,
+                reference=detector.score(contest.reference).cpu(),
             ),
             "coherence": coherence(
                 lowest, outcome.counterfactuals, mask, pairs=data.pairs, offsets=data.vocabulary.offsets
             ),
         }
         results[name] = {metric: [float(value.nanmean()), float(_spread(value))] for metric, value in values.items()}
-    return {"stability": results, "tested": len(test)}
+    return results
 
 
 def _spread(values: torch.Tensor) -> torch.Tensor:

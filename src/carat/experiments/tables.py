@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from carat.experiments.contest import ALL_METHODS, BY_NAME_ONLY
+from carat.experiments.cells import Cell, Kind
 from carat.experiments.paper import PAPER_DATASETS, printed
 from carat.metrics import summary
+from carat.registry import DETECTORS, methods
 
 METRICS = {
     "feature_accuracy": "Feature Accuracy",
@@ -23,7 +24,6 @@ METRICS = {
 """The paper's five, as its tables are ordered; all of them: more is better."""
 EXTRA = {"validity": "Validity", "raw_sparsity": "Domains changed", "count_diversity": "Count diversity"}
 RECOVERY = (1, 10, 50)
-ORDER = (*ALL_METHODS, *BY_NAME_ONLY)
 
 
 @dataclass(frozen=True)
@@ -50,61 +50,76 @@ class Results:
     """Cells of a bench, ready to be asked.
 
     Args:
-        cells: as `carat.experiments.bench.read_cells` gives them.
+        cells: as `Bench.cells` gives them.
     """
 
-    def __init__(self, cells: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, cells: Sequence[Cell]) -> None:
         self.cells = list(cells)
-        self.data = list(dict.fromkeys(cell["data"] for cell in cells))
-        found = {cell["cell"] for cell in cells}
-        self.methods = [name for name in ORDER if name in found]
+        self.data = list(dict.fromkeys(cell.key.data for cell in cells))
+        found = {cell.key.method for cell in cells if cell.key.kind == "method"}
+        self.methods = [name for name in methods() if name in found]
+        self.dial = sorted({cell.key.prefer for cell in cells if cell.key.kind == "dial"})
 
-    def of(self, data: str, cell: str) -> list[Mapping[str, Any]]:
-        """The cells of a dataset and method, one a seed."""
-        return [each for each in self.cells if each["data"] == data and each["cell"] == cell]
+    def of(self, data: str, method: str = "", *, kind: Kind = "method", prefer: float = 0.5) -> list[Cell]:
+        """The cells of a dataset and method, one per seed."""
+        wanted = (data, kind, method, prefer)
+        return [
+            each for each in self.cells if (each.key.data, each.key.kind, each.key.method, each.key.prefer) == wanted
+        ]
 
-    def figure(self, data: str, cell: str, metric: str) -> Figure:
+    def along(self, data: str, prefer: float) -> list[Cell]:
+        """`carat-plus` at a place of its dial; in the middle it is the method itself."""
+        return self.of(data, "carat-plus", kind="method" if prefer == 0.5 else "dial", prefer=prefer)
+
+    def figure(self, cells: Sequence[Cell], metric: str) -> Figure:
         """Mean and spread of a metric over the anomalies of all seeds."""
-        return figure([v for each in self.of(data, cell) for v in each.get("values", {}).get(metric, [])])
+        return figure([v for each in cells if each.measured for v in each.measured.values.get(metric, [])])
 
-    def recovery(self, data: str, cell: str, k: int) -> float:
+    def recovery(self, cells: Sequence[Cell], k: int) -> float:
         """Share of anomalies whose original is among the first k."""
-        ranks = [rank for each in self.of(data, cell) for rank in each.get("rank", [])]
+        ranks = [rank for each in cells if each.measured for rank in each.measured.rank]
         return sum(0 < rank <= k for rank in ranks) / len(ranks) if ranks else math.nan
 
-    def scalar(self, data: str, cell: str, key: str) -> float:
+    def scalar(self, cells: Sequence[Cell], name: str) -> float:
         """Mean over seeds of a number that a cell has once."""
-        return figure([each.get(key) for each in self.of(data, cell)]).mean
+        return figure([getattr(each.measured, name) for each in cells if each.measured]).mean
 
-    def device(self, data: str, cell: str) -> str:
+    def device(self, cells: Sequence[Cell]) -> str:
         """Where a method ran: `cpu` or `cuda`."""
-        return str(next((each.get("device", "cpu") for each in self.of(data, cell)), "cpu"))
+        return next((each.setting.device for each in cells), "cpu")
 
     def summary(self, methods: Sequence[str]) -> dict[str, float]:
         """The paper's Summary over these methods."""
         values = {
-            metric: {data: {name: self.figure(data, name, metric).mean for name in methods} for data in self.data}
+            metric: {
+                data: {name: self.figure(self.of(data, name), metric).mean for name in methods} for data in self.data
+            }
             for metric in METRICS
         }
         return summary(values)
 
 
-def digest(cell: Mapping[str, Any]) -> dict[str, Any]:
+def digest(cell: Cell) -> dict[str, Any]:
     """A cell without its anomalies: means and spreads instead of lists."""
-    kept = {key: value for key, value in cell.items() if key not in ("values", "rank", "corruptions")}
-    if "values" in cell:
-        found = {name: figure(values) for name, values in cell["values"].items()}
-        kept["metrics"] = {
-            name: None if math.isnan(each.mean) else [round(each.mean, 6), round(each.spread, 6)]
-            for name, each in found.items()
-        }
-        ranks = cell["rank"]
-        kept["anomalies"] = len(ranks)
-        kept["recovery"] = {str(k): sum(0 < rank <= k for rank in ranks) / max(len(ranks), 1) for k in RECOVERY}
+    whole = cell.to_json()
+    kept: dict[str, Any] = {**whole["key"], **whole["setting"]}
+    kept |= {name: whole[name] for name in ("stability", "case", "error") if whole[name] is not None}
+    if cell.measured is None:
+        return kept
+    lists = ("values", "rank", "corruptions")
+    kept |= {name: value for name, value in whole["measured"].items() if name not in lists and value is not None}
+    found = {name: figure(values) for name, values in cell.measured.values.items()}
+    kept["metrics"] = {
+        name: None if math.isnan(each.mean) else [round(each.mean, 6), round(each.spread, 6)]
+        for name, each in found.items()
+    }
+    ranks = cell.measured.rank
+    kept["answered"] = len(ranks)
+    kept["recovery"] = {str(k): sum(0 < rank <= k for rank in ranks) / max(len(ranks), 1) for k in RECOVERY}
     return kept
 
 
-def tables(cells: Sequence[Mapping[str, Any]]) -> str:
+def tables(cells: Sequence[Cell]) -> str:
     """Everything as one Markdown page."""
     results = Results(cells)
     parts = [_datasets(results)]
@@ -127,17 +142,18 @@ def _markdown(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], no
 def _datasets(results: Results) -> str:
     rows = []
     for data in results.data:
-        first = next(cell for cell in results.cells if cell["data"] == data)
-        seeds = sorted({cell["seed"] for cell in results.cells if cell["data"] == data})
-        kind = "synthetic" if first["synthetic"] else "real"
-        count = max((len(cell.get("rank", [])) for cell in results.cells if cell["data"] == data), default=0)
+        mine = [cell for cell in results.cells if cell.key.data == data]
+        setting = mine[0].setting
+        seeds = sorted({cell.key.seed for cell in mine})
+        kind = "synthetic" if setting.synthetic else "real"
+        count = max((len(cell.measured.rank) for cell in mine if cell.measured), default=0)
         rows.append(
             [
                 data,
                 kind,
-                f"{first['entities']:,}",
-                str(first["domains"]),
-                f"{first['train']:,}",
+                f"{setting.entities:,}",
+                str(setting.domains),
+                f"{setting.train:,}",
                 f"{count}",
                 ", ".join(map(str, seeds)),
             ]
@@ -146,10 +162,10 @@ def _datasets(results: Results) -> str:
 
 
 def _metric(results: Results, metric: str, title: str, *, bold: bool = True) -> str:
-    """One metric: a row a dataset, with the paper's printed means in brackets."""
+    """One metric: a row per dataset, with the paper's printed means in brackets."""
     rows = []
     for data in results.data:
-        figures = {name: results.figure(data, name, metric) for name in results.methods}
+        figures = {name: results.figure(results.of(data, name), metric) for name in results.methods}
         best = max((f.mean for f in figures.values() if not math.isnan(f.mean)), default=math.nan)
         row = [data]
         for name, value in figures.items():
@@ -157,7 +173,7 @@ def _metric(results: Results, metric: str, title: str, *, bold: bool = True) -> 
             if bold and value.mean == best:
                 text = f"**{text}**"
             beside = printed(metric, data, name)
-            share = results.scalar(data, name, "coverage")
+            share = results.scalar(results.of(data, name), "coverage")
             text += f" [{beside:.4f}]" if beside is not None else ""
             text += f" (of {100 * share:.0f} %)" if share < 1 else ""
             row.append(text)
@@ -171,7 +187,7 @@ def _recovery(results: Results) -> str:
     rows = []
     for data in results.data:
         for k in RECOVERY:
-            shares = {name: results.recovery(data, name, k) for name in results.methods}
+            shares = {name: results.recovery(results.of(data, name), k) for name in results.methods}
             best = max((s for s in shares.values() if not math.isnan(s)), default=math.nan)
             rows.append([f"{data}, @{k}", *(f"**{s:.3f}**" if s == best else f"{s:.3f}" for s in shares.values())])
     note = "Share of anomalies whose original record, before corruption, is among the first k counterfactuals."
@@ -181,7 +197,7 @@ def _recovery(results: Results) -> str:
 def _summary(results: Results) -> str:
     groups: dict[str, list[str]] = {
         "the paper's five": [m for m in ("replace-m", "fimap", "rceaa", "xformer-r", "carat") if m in results.methods],
-        "all": [m for m in ALL_METHODS if m in results.methods],
+        "all": [m for m, entry in methods().items() if entry.in_all and m in results.methods],
     }
     rows = []
     for label, names in groups.items():
@@ -202,55 +218,50 @@ def _summary(results: Results) -> str:
 
 def _time(results: Results) -> str:
     rows = [[data, *(_seconds(results, data, name) for name in results.methods)] for data in results.data]
-    return _markdown("Seconds an anomaly, after all training", ["data", *results.methods], rows)
+    return _markdown("Seconds per anomaly, after all training", ["data", *results.methods], rows)
 
 
 def _seconds(results: Results, data: str, name: str) -> str:
-    value = results.scalar(data, name, "seconds")
+    cells = results.of(data, name)
+    value = results.scalar(cells, "seconds")
     if math.isnan(value):
         return "–"
-    return f"{value:.4f}" + (" (GPU)" if results.device(data, name) == "cuda" else "")
+    return f"{value:.4f}" + (" (GPU)" if results.device(cells) == "cuda" else "")
 
 
 def _dial(results: Results) -> str:
-    found = sorted({cell["cell"] for cell in results.cells if cell["cell"].startswith("dial-")})
     rows = [
         [
             data,
-            f"{_prefer(cell):g}",
-            *(f"{results.figure(data, cell, m).mean:.4f}" for m in ("conditional_correctness", "coherence")),
-            f"{results.recovery(data, cell, 1):.3f}",
-            f"{results.scalar(data, cell, 'counterfactuals'):.1f}",
+            f"{prefer:g}",
+            *(f"{results.figure(cells, m).mean:.4f}" for m in ("conditional_correctness", "coherence")),
+            f"{results.recovery(cells, 1):.3f}",
+            f"{results.scalar(cells, 'counterfactuals'):.1f}",
         ]
         for data in results.data
-        for cell in sorted([*found, "carat-plus"], key=_prefer)
-        if found
+        for prefer in sorted({*results.dial, 0.5})
+        for cells in [results.along(data, prefer)]
+        if results.dial
     ]
     head = ["data", "prefer", "Conditional Correctness", "Coherence", "Recovery@1", "counterfactuals"]
     return _markdown("Along the dial of carat-plus", head, rows) if rows else ""
 
 
-def _prefer(cell: str) -> float:
-    return 0.5 if cell == "carat-plus" else float(cell.removeprefix("dial-"))
-
-
 def _stability(results: Results) -> str:
+    compared: dict[str, None] = {}
     rows = []
-    for data in results.data:
-        for each in results.of(data, "stability"):
-            for metric in ("sparsity_index", "conditional_correctness", "coherence"):
-                ape, mead = (each["stability"][name][metric] for name in ("ape", "mead"))
-                rows.append(
-                    [f"{data}, seed {each['seed']}", METRICS[metric], *(Figure(*f).text() for f in (ape, mead))]
-                )
+    for cell in (cell for data in results.data for cell in results.of(data, kind="stability")):
+        found = cell.stability or {}
+        compared |= dict.fromkeys(found)
+        for metric in ("sparsity_index", "conditional_correctness", "coherence"):
+            texts = [Figure(*by_metric[metric]).text() for by_metric in found.values()]
+            rows.append([f"{cell.key.data}, seed {cell.key.seed}", METRICS[metric], *texts])
     note = "`carat` on the lowest 1 % of the test set, by each detector."
-    return _markdown("Stability", ["data", "metric", "APE", "MEAD"], rows, note) if rows else ""
+    head = ["data", "metric", *(DETECTORS[name].label for name in compared)]
+    return _markdown("Stability", head, rows, note) if rows else ""
 
 
 def _failures(results: Results) -> str:
-    rows = [
-        [cell["data"], cell["cell"], str(cell.get("error") or cell["note"])]
-        for cell in results.cells
-        if "error" in cell or "note" in cell
-    ]
+    told = [(cell, cell.error or (cell.measured.note if cell.measured else None)) for cell in results.cells]
+    rows = [[cell.key.data, cell.key.title, why] for cell, why in told if why]
     return _markdown("What did not run to its end", ["data", "method", "why"], rows) if rows else ""

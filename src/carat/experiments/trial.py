@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
-from carat.data import Anomalies, Schema, Table, TrainingData, corrupt, open_source, scan
+from carat.data import Anomalies, Columns, Schema, Table, TrainingData, corrupt, open_source, scan
 from carat.errors import InputError
 
 
@@ -68,7 +68,7 @@ def make_trial(
         raise InputError(f"{table.num_rows:,} complete records are too few to train on {train_rows:,} and test")
     train = table.slice(0, train_rows)
     source = open_source(train)
-    found = scan(source, domains=schema.domains, numeric=schema.numeric, metapaths=schema.metapaths)
+    found = scan(source, Columns(domains=schema.domains, numeric=schema.numeric, metapaths=schema.metapaths))
     ids = Table.read(source, found.schema, found.vocabulary, found.rows).ids
     data = TrainingData.split(ids, found.vocabulary, seed=seed)
     rest = Table.read(open_source(table.slice(train_rows)), found.schema, found.vocabulary)

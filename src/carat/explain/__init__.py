@@ -9,7 +9,6 @@ from carat.explain.calibration import Calibration, expected_calibration_error, f
 from carat.explain.choice import CUT, flagged, targets
 from carat.explain.context import ContextDetector
 from carat.explain.counts import CountsExplainer
-from carat.explain.registry import EXPLAINERS, explainer_class
 from carat.explain.transformer import FrozenExplainer, TransformerExplainer
 
 __all__ = [
@@ -24,6 +23,4 @@ __all__ = [
     "Calibration",
     "fit_calibration",
     "expected_calibration_error",
-    "EXPLAINERS",
-    "explainer_class",
 ]

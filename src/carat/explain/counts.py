@@ -45,7 +45,7 @@ class CountsExplainer(FittedExplainer):
         self.bayes_ = NaiveBayes(data.pairs, data.vocabulary, self.smoothing).to(run.device)
         self.calibration_ = Calibration()
         ids, replaced = held_out_corruptions(data, run)
-        stage = run.progress.stage("calibrating", len(ids))
+        stage = run.observer.stage("calibrating", len(ids))
         raw = self._in_parts(self._logits_part, ids, PART_ROWS, stage)
         self.calibration_ = calibrate(raw, ids, replaced, shift=True)
         return self

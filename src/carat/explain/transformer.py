@@ -141,7 +141,7 @@ class TransformerExplainer(FittedExplainer):
     def _calibrate(self, data: TrainingData, run: Run) -> None:
         """Also how much the frozen pair adds to the fine-tuned one: half at most, often nothing."""
         ids, replaced = held_out_corruptions(data, run)
-        stage = run.progress.stage("calibrating", 2 * len(ids))
+        stage = run.observer.stage("calibrating", 2 * len(ids))
         tuned, frozen = (self._in_parts(network, ids, PART_ROWS, stage) for network in (self.tuned_, self.frozen_))
         known = ids >= FIRST
         self.frozen_share_ = mixing_share(tuned[known], frozen[known], ~replaced[known])

@@ -111,7 +111,7 @@ class KnowledgeGraph(Fitted):
 
     def _discover(self, data: TrainingData, run: Run) -> tuple[tuple[str, ...], ...]:
         domains = len(data.vocabulary)
-        stage = run.progress.stage("metapaths", domains * (domains - 1) // 2)
+        stage = run.observer.stage("metapaths", domains * (domains - 1) // 2)
         return discover(data.train, data.vocabulary, seed=run.seed_of("metapaths"), advance=stage.advance)
 
     def fit(self, data: TrainingData, run: Run | None = None) -> Self:

@@ -16,6 +16,7 @@ from carat.explain.naive_bayes import NaiveBayes
 from carat.graph import KnowledgeGraph, Neighbours
 from carat.protocols import Candidates, CandidateSource
 from carat.recourse.merge import merge
+from carat.recourse.parts import ModelParts
 
 FLOOR = -60.0
 """The least log-weight; what is below is out of the question anyway."""
@@ -193,6 +194,21 @@ class UnionSource:
             # A floor, for 0 times a weight of −∞ would be no number.
             total = torch.stack([w * by_source[name].clamp(min=FLOOR) for name, w in self.weights.items()]).sum(dim=0)
         return Candidates(found, total.masked_fill(found == MISSING, -torch.inf), by_source)
+
+
+def graph(parts: ModelParts) -> GraphSource:
+    """Of a model's parts."""
+    return GraphSource(parts.neighbours, parts.vocabulary)
+
+
+def context(parts: ModelParts) -> ContextSource:
+    """Of a model's parts."""
+    return ContextSource(parts.transformer)
+
+
+def counts(parts: ModelParts) -> CountsSource:
+    """Of a model's parts."""
+    return CountsSource.of(parts.pairs, parts.vocabulary)
 
 
 def _fill(

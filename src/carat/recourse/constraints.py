@@ -77,6 +77,13 @@ class Constraints:
                 raise InputError("a cost must be a finite number, at least 0")
 
     @classmethod
+    def of(cls, given: Constraints | Mapping[str, Any] | str | Path | None) -> Constraints:
+        """From whatever form they were given in: an object, a dictionary, a TOML file, or nothing."""
+        if given is None or isinstance(given, Constraints):
+            return given or cls()
+        return cls.from_dict(given) if isinstance(given, Mapping) else cls.read(given)
+
+    @classmethod
     def read(cls, path: str | Path) -> Constraints:
         """From a TOML file; every complaint is one line that names the key."""
         path = Path(path)
@@ -110,13 +117,13 @@ class Constraints:
             checked["cost"] = _costs(checked["cost"])
         return cls(**checked)
 
-    def resolve(self, vocabulary: Vocabulary) -> Resolved:
+    def resolve(self, vocabulary: Vocabulary) -> ResolvedConstraints:
         """The same in ids; a domain that does not exist is refused, an entity that training never met is noted."""
         return _Resolver(self, vocabulary).resolve()
 
 
 @dataclass(frozen=True)
-class Resolved:
+class ResolvedConstraints:
     """Constraints in ids.
 
     Args:
@@ -139,11 +146,11 @@ class Resolved:
     weight: float
     unknown: tuple[str, ...]
 
-    def to(self, device: torch.device) -> Resolved:
+    def to(self, device: torch.device) -> ResolvedConstraints:
         """The same on another device."""
         moved = {name: getattr(self, name).to(device) for name in ("mutable", "permitted", "pairs")}
         cost = None if self.cost is None else self.cost.to(device)
-        return Resolved(
+        return ResolvedConstraints(
             **moved,
             max_changes=self.max_changes,
             min_support=self.min_support,
@@ -189,7 +196,7 @@ class _Resolver:
         self.constraints, self.vocabulary = constraints, vocabulary
         self.unknown: list[str] = []
 
-    def resolve(self) -> Resolved:
+    def resolve(self) -> ResolvedConstraints:
         given, vocabulary = self.constraints, self.vocabulary
         mutable = torch.ones(len(vocabulary), dtype=torch.bool)
         for name in given.immutable:
@@ -208,7 +215,7 @@ class _Resolver:
             if all(len(end) for end in ends):
                 low, high = sorted(int(end[0]) for end in ends)
                 keys.append(low * vocabulary.total + high)
-        return Resolved(
+        return ResolvedConstraints(
             mutable,
             permitted,
             torch.tensor(sorted(set(keys)), dtype=torch.int64),

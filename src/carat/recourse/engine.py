@@ -14,11 +14,11 @@ from carat.data.vocabulary import FIRST, MISSING, Vocabulary
 from carat.errors import InputError
 from carat.explain import targets
 from carat.protocols import Candidates, CandidateSource, Detector, Explainer, Found, GridDetector, Terms
-from carat.recourse.constraints import Constraints, Resolved
+from carat.recourse.constraints import Constraints, ResolvedConstraints
 from carat.recourse.diversity import diverse
 from carat.recourse.outcome import Outcome
 from carat.recourse.ranking import SearchRanking
-from carat.recourse.search import ROUND, Clock, Limits, search
+from carat.recourse.search import ROUND, Clock, SearchLimits, search
 
 BLACK_BOX_BUDGET = 2_000
 """Combinations a record for a detector that must score each of them one by one."""
@@ -37,31 +37,52 @@ class Settings:
         neighbours: n; candidates of each source (of the graph: for each neighbouring entity).
         constraints: what may change.
         diversity: 0 gives the best k; towards 1 they differ more.
+        prefer: of `carat-plus` and `instant`, from 0 (plausible) to 1 (valid to the detector).
         budget: combinations a record; None is 200,000, or 2,000 for a detector without a closed form.
         seconds: for a batch; what is left then gets a hurried search.
+        resolved: the constraints in ids, where that was done already; see `resolve`.
     """
 
     k: int = 50
     neighbours: int = 100
     constraints: Constraints = field(default_factory=Constraints)
     diversity: float = 0.0
+    prefer: float = 0.5
     budget: int | None = None
     seconds: float = 60.0
+    resolved: tuple[Vocabulary, ResolvedConstraints] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("k", "neighbours", "budget"):
             value = getattr(self, name)
+            if value is not None and not _is_whole(value):
+                raise InputError(f"{name} must be a whole number, got {value!r}")
             if value is not None and value < 1:
                 raise InputError(f"{name} must be at least 1, got {value}")
-        if not 0 <= self.diversity <= 1:
-            raise InputError(f"diversity must lie between 0 and 1, got {self.diversity}")
+        for name in ("diversity", "prefer"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} must lie between 0 and 1, got {getattr(self, name)}")
         if not self.seconds > 0:
             raise InputError(f"seconds must be more than 0, got {self.seconds}")
 
-    def limits(self, detector: Detector) -> Limits:
+    def search_limits(self, detector: Detector) -> SearchLimits:
         """Budget and time for this detector."""
-        usual = Limits().budget if isinstance(detector, GridDetector) else BLACK_BOX_BUDGET
-        return Limits(budget=usual if self.budget is None else self.budget, seconds=self.seconds)
+        usual = SearchLimits().budget if isinstance(detector, GridDetector) else BLACK_BOX_BUDGET
+        return SearchLimits(budget=usual if self.budget is None else self.budget, seconds=self.seconds)
+
+    def resolve(self, vocabulary: Vocabulary) -> Settings:
+        """The same with the constraints in ids, so that a job of many batches does that once."""
+        return replace(self, resolved=(vocabulary, self.constraints.resolve(vocabulary)))
+
+    def constraints_for(self, vocabulary: Vocabulary, device: torch.device) -> ResolvedConstraints:
+        """The constraints in ids, on a device."""
+        if self.resolved is not None and self.resolved[0] is vocabulary:
+            return self.resolved[1].to(device)
+        return self.constraints.resolve(vocabulary).to(device)
+
+
+def _is_whole(value: object) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
 class Method(Protocol):
@@ -72,8 +93,8 @@ class Method(Protocol):
         """As the command line calls it."""
         ...
 
-    def find(self, ids: Tensor, settings: Settings) -> Outcome:
-        """Counterfactuals of records ids [n, m]."""
+    def find(self, ids: Tensor, settings: Settings, score: Tensor | None = None) -> Outcome:
+        """Counterfactuals of records ids [n, m]; `score` [n] is the detector's, where it is known already."""
         ...
 
 
@@ -88,7 +109,7 @@ class Guided:
         detector: gives scores.
         explainer: picks the domains.
         source: proposes.
-        make_ranking: of the constraints' weight of costs.
+        make_ranking: of the dial and the constraints' weight of costs.
     """
 
     name: str
@@ -97,21 +118,22 @@ class Guided:
     detector: Detector
     explainer: Explainer
     source: CandidateSource
-    make_ranking: Callable[[float], SearchRanking]
+    make_ranking: Callable[[float, float], SearchRanking]
 
-    def find(self, ids: Tensor, settings: Settings) -> Outcome:
+    def find(self, ids: Tensor, settings: Settings, score: Tensor | None = None) -> Outcome:
         """Counterfactuals of records ids [n, m]: Algorithm 1, steps 1 to 4."""
-        return _Search(self, ids.to(torch.int64), settings).run()
+        return _Search(self, ids.to(torch.int64), settings, score).run()
 
 
 class _Search:
     """One batch under way."""
 
-    def __init__(self, method: Guided, ids: Tensor, settings: Settings) -> None:
+    def __init__(self, method: Guided, ids: Tensor, settings: Settings, score: Tensor | None) -> None:
         self.method, self.ids, self.settings = method, ids, settings
         self.offsets = method.vocabulary.offsets.to(ids.device)
-        self.limits: Resolved = settings.constraints.resolve(method.vocabulary).to(ids.device)
-        self.ranking = method.make_ranking(self.limits.weight)
+        self.base_score = (method.detector.score(ids) if score is None else score).to(ids.device)
+        self.constraints = settings.constraints_for(method.vocabulary, ids.device)
+        self.ranking = method.make_ranking(settings.prefer, self.constraints.weight)
         wide = settings.k * DIVERSE_POOL if settings.diversity else settings.k
         self.width = wide
         records = len(ids)
@@ -130,7 +152,7 @@ class _Search:
         kept = candidates.mask.any(dim=2)  # targets that are left with a candidate
         offered = (proposed.mask & (proposed.ids != self.ids[..., None])).any(dim=2)
         self._say_why(likelihood, chosen, offered, kept)
-        clock = self.settings.limits(self.method.detector).clock()
+        clock = self.settings.search_limits(self.method.detector).clock()
         count = kept.sum(dim=1)
         for targets_each in range(1, int(count.max()) + 1 if len(count) else 1):
             rows = torch.nonzero(count == targets_each).flatten()
@@ -138,13 +160,13 @@ class _Search:
                 self._search(rows, kept[rows], candidates, clock)
         for row in torch.nonzero(kept.any(dim=1) & ~self.mask.any(dim=1)).flatten().tolist():
             self._say(row, "the constraints forbid every combination that was looked at")
-        cost = None if self.limits.cost is None else self.cost
+        cost = None if self.constraints.cost is None else self.cost
         return Outcome(self.counterfactuals, self.mask, self.score, cost, self.exhausted, self.reasons, likelihood)
 
     def _targets(self, likelihood: Tensor) -> Tensor:
         """Step 1, among the domains that may change."""
-        changeable = likelihood.masked_fill(~self.limits.mutable, torch.nan)
-        return self.limits.targets(changeable, targets(changeable))
+        changeable = likelihood.masked_fill(~self.constraints.mutable, torch.nan)
+        return self.constraints.targets(changeable, targets(changeable))
 
     def _permitted(self, chosen: Tensor, proposed: Candidates) -> Candidates:
         """Without the present entities and what the constraints exclude, closed up to the left."""
@@ -154,7 +176,7 @@ class _Search:
         rows, records = ids + self.offsets[domain, None], (self.ids + self.offsets)[row]
         while True:
             known = (self.ids >= FIRST) & ~chosen
-            good = other & self.limits.permits(rows, records, known[row], self.method.pairs)
+            good = other & self.constraints.permits(rows, records, known[row], self.method.pairs)
             left = torch.zeros_like(chosen)
             left[row, domain] = good.any(dim=1)
             if torch.equal(left, chosen):
@@ -184,21 +206,21 @@ class _Search:
         longest = min(-(-longest // ROUND) * ROUND, entities.shape[2])
         entities, weight = entities[..., :longest], weight[..., :longest]
         layout = entities + self.offsets[domains].unsqueeze(-1)
-        cost = torch.zeros_like(weight) if self.limits.cost is None else self.limits.cost[layout]
+        cost = torch.zeros_like(weight) if self.constraints.cost is None else self.constraints.cost[layout]
         score_terms = None
         if isinstance(method.detector, GridDetector):
             score_terms = _on(method.detector.terms(ids, domains, entities), ids.device)
         weight_terms = Terms(torch.zeros(len(ids), device=ids.device), weight)
-        base_score = method.detector.score(ids).to(ids.device)
+        base_score = self.base_score[rows]
         objective, finish = self.ranking.objective(base_score, score_terms, weight_terms, cost)
         objective = [self._forbidding(objective[0], layout), *objective[1:]]
         black_box = score_terms is None
-        limits = settings.limits(method.detector)
+        limits = settings.search_limits(method.detector)
         found = search(
             objective,
             entities != MISSING,
             limits.budget if black_box else self.ranking.pool(self.width),
-            limits=replace(limits, budget=Limits().budget) if black_box else limits,
+            limits=replace(limits, budget=SearchLimits().budget) if black_box else limits,
             clock=clock,
             finish=finish,
         )
@@ -225,11 +247,11 @@ class _Search:
 
     def _forbidding(self, terms: Terms, layout: Tensor) -> Terms:
         """The same terms with forbidden pairs of replacements at −∞; layout int64 [g, t, L] are their rows."""
-        if not len(self.limits.pairs):
+        if not len(self.constraints.pairs):
             return terms
 
         def pair(i: int, j: int, part: slice) -> Tensor:
-            forbidden = self.limits.forbids(layout[part, i, :, None], layout[part, j, None, :])
+            forbidden = self.constraints.forbids(layout[part, i, :, None], layout[part, j, None, :])
             known = torch.zeros((), device=layout.device) if terms.pair is None else terms.pair(i, j, part)
             return torch.where(forbidden, -torch.inf, known)
 
@@ -286,7 +308,7 @@ class _Search:
         wanted = targets(likelihood)
         limited = (wanted != kept).any(dim=1) | ~kept.any(dim=1)
         for row in torch.nonzero(limited).flatten().tolist():
-            blocked = [names[d] for d in torch.nonzero(wanted[row] & ~self.limits.mutable).flatten().tolist()]
+            blocked = [names[d] for d in torch.nonzero(wanted[row] & ~self.constraints.mutable).flatten().tolist()]
             barred = [names[d] for d in torch.nonzero(chosen[row] & ~kept[row] & offered[row]).flatten().tolist()]
             bare = [names[d] for d in torch.nonzero(chosen[row] & ~offered[row]).flatten().tolist()]
             if not chosen[row].any():

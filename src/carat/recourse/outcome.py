@@ -42,6 +42,20 @@ class Outcome:
             self.likelihood[index],
         )
 
+    @classmethod
+    def join(cls, parts: list[Outcome]) -> Outcome:
+        """Outcomes of several batches as one."""
+        costs = [part.cost for part in parts if part.cost is not None]
+        return cls(
+            torch.cat([part.counterfactuals for part in parts]),
+            torch.cat([part.mask for part in parts]),
+            torch.cat([part.score for part in parts]),
+            torch.cat(costs) if costs else None,
+            torch.cat([part.exhausted for part in parts]),
+            [reason for part in parts for reason in part.reasons],
+            torch.cat([part.likelihood for part in parts]),
+        )
+
     def to(self, device: torch.device | str) -> Outcome:
         """The same on another device."""
         return Outcome(

@@ -30,7 +30,7 @@ BLOCKS = (256, 128, 64, 32, 16, 8)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class SearchLimits:
     """How far a search may go.
 
     Args:
@@ -82,7 +82,7 @@ Finish = Callable[[slice, list[Tensor]], Tensor]
 
 
 def search(
-    terms: list[Terms], mask: Tensor, k: int, *, limits: Limits, clock: Clock, finish: Finish | None = None
+    terms: list[Terms], mask: Tensor, k: int, *, limits: SearchLimits, clock: Clock, finish: Finish | None = None
 ) -> Combinations:
     """The k best combinations of every record.
 

@@ -4,9 +4,11 @@ from carat.report.collect import Collector
 from carat.report.notebook import explanation_html, result_html
 from carat.report.overview import Overview
 from carat.report.page import check_extras, write_collected, write_report
+from carat.report.sink import PageSink
 
 __all__ = [
     "write_report",
+    "PageSink",
     "Overview",
     "Collector",
     "write_collected",

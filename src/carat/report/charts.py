@@ -4,39 +4,55 @@ from __future__ import annotations
 
 import io
 import re
+from itertools import count
 from typing import Any
 
 from carat.errors import MissingExtraError
 from carat.report.overview import Overview
+
+TICKS = 5
+"""Labels of the count axis above its 0, at most."""
+
+
+def ticks(tallest: int) -> list[int]:
+    """Where an axis of counts is labelled: whole numbers from 0, evenly apart, none twice.
+
+    >>> ticks(2), ticks(4), ticks(37), ticks(1_200)
+    ([0, 1, 2], [0, 1, 2, 3, 4], [0, 10, 20, 30], [0, 500, 1000])
+    """
+    steps = (leading * 10**power for power in count() for leading in (1, 2, 5))
+    step = next(step for step in steps if tallest <= TICKS * step)
+    return list(range(0, tallest + 1, step))
 
 
 def histogram_svg(overview: Overview, width: int, height: int) -> str:
     """All scores, those below the threshold marked, as an `<svg>` element."""
     alt = load_altair()
     # A single record beside a hundred thousand must still be seen: no bar that holds one is lower than two pixels.
-    lowest = max(overview.counts) * (2 / height) ** 2
+    tallest = max(1, *overview.counts)
+    lowest = tallest * (2 / height) ** 2
     rows = [
         {
             "from": start,
             "to": end,
-            "records": max(count, lowest) if count else 0,
+            "records": max(number, lowest) if number else 0,
             "side": "anomalous" if end <= overview.threshold else "normal",
         }
-        for start, end, count in zip(overview.edges, overview.edges[1:], overview.counts, strict=False)
+        for start, end, number in zip(overview.edges, overview.edges[1:], overview.counts, strict=False)
     ]
     scale = alt.Scale(domain=[overview.edges[0], overview.edges[-1]], nice=False)
     bars = (
         alt.Chart(alt.Data(values=rows))
         .mark_bar(binSpacing=1)
         .encode(
-            x=alt.X("from:Q", bin="binned", scale=scale, title="score", axis=alt.Axis(tickCount=width // 90)),
+            x=alt.X("from:Q", bin="binned", scale=scale, title="score", axis=alt.Axis(tickCount=max(width // 90, 4))),
             x2="to:Q",
             # A root scale: the few anomalous records would be invisible beside the many normal ones.
             y=alt.Y(
                 "records:Q",
-                scale=alt.Scale(type="sqrt"),
+                scale=alt.Scale(type="sqrt", domain=[0, tallest]),
                 title="records (root scale)",
-                axis=alt.Axis(tickCount=4, format=",d"),
+                axis=alt.Axis(values=ticks(tallest), format=",d"),
             ),
             color=alt.Color(
                 "side:N",

@@ -1,18 +1,17 @@
-"""What the page's script reads: records, evidence and counterfactuals as compact JSON, every text stored once."""
+"""What the page's script reads: `Explanation.to_json` of every record, rounded and cut, as compact JSON."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 
-from carat.recourse.explanation import Change, EntityView, Explanation, explain_part
-from carat.recourse.outcome import Outcome
 from carat.report.collect import Collector
 from carat.report.overview import Overview
+from carat.results.explanation import SCHEMA, VERSION, explain_batch
 
 COUNTERFACTUALS = 20
 """Counterfactuals shown a record, at most."""
@@ -20,84 +19,72 @@ STEP = 64
 """Records explained at once; a progress bar moves by so many."""
 WITNESSES = 8
 """Entities shown beside a flagged one, at most."""
-
-
-class _Texts:
-    """A string table: a text is stored once and named by its number."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-
-    def __call__(self, text: str | None) -> int | None:
-        return None if text is None else self.numbers.setdefault(text, len(self.numbers))
+DIGITS = 7
+"""Significant digits of a number: they tell any two float32 apart that a reader could."""
+FEWER = {"likelihood": 3, "expected": 3}
+"""Significant digits of numbers that are estimates themselves, by the name of the field."""
+EXACT = 2**53
+"""From here on a script's whole numbers are no longer exact."""
 
 
 def content(collected: Collector, overview: Overview, advance: Callable[[int], None] | None = None) -> dict[str, Any]:
-    """Everything below the overview; the script's `record.js` reads the same keys. `advance` is told of records."""
-    texts = _Texts()
-    found, names = [], []
-    for part in collected.strangest():
-        names = part.table.vocabulary.names
-        for start in range(0, len(part.table), STEP):
-            some = part.take(torch.arange(start, min(start + STEP, len(part.table))))
-            explained = explain_part(some, collected.scale, collected.evidence, show=COUNTERFACTUALS)
-            found += [(one.score, one, some.outcome, row) for row, one in enumerate(explained)]
+    """Everything below the overview; `data.js` reads it. `advance` is told of records."""
+    found = []
+    for batch in collected.strangest():
+        for start in range(0, len(batch), STEP):
+            some = batch.take(torch.arange(start, min(start + STEP, len(batch))))
+            explained = explain_batch(some, collected.evidence, show=COUNTERFACTUALS)
+            found += [one.to_json() for one in explained]
             if advance is not None:
                 advance(len(explained))
-    found.sort(key=lambda place: place[0])
-    records = [_record(one, outcome, row, texts) for _, one, outcome, row in found]
+    found.sort(key=lambda record: -math.inf if record["score"] is None else record["score"])
     return {
-        "domains": names,
+        "schema": SCHEMA,
+        "version": VERSION,
+        "columns": collected.evidence.vocabulary.names,
         "threshold": _number(overview.threshold),
         "histogram": {"counts": overview.counts, "edges": [_number(edge) for edge in overview.edges]},
-        "costs": any(change[3] is not None for record in records for change in record["changes"]),
-        "records": records,
-        "texts": list(texts.numbers),
+        "costs": any(change["cost"] is not None for record in found for change in record["counterfactuals"]),
+        "records": [on_page(record) for record in found],
     }
 
 
-def _record(found: Explanation, outcome: Outcome, row: int, texts: _Texts) -> dict[str, Any]:
-    numbers = {view.domain: place for place, view in enumerate(found.entities)}
-    return {
-        # A script's numbers are exact up to 2⁵³; longer ones stay text.
-        "name": found.record if isinstance(found.record, int) and abs(found.record) < 2**53 else str(found.record),
-        "score": _number(found.score),
-        "percentile": _number(found.percentile),
-        "anomalous": int(found.anomalous),
-        "count": int(outcome.mask[row].sum()),
-        "exhausted": int(outcome.exhausted[row]),
-        "reason": found.reason,
-        "entities": [texts(view.entity) for view in found.entities],
-        "likelihood": [_number(view.likelihood, 3) for view in found.entities],
-        "seen": [view.seen for view in found.entities],
-        "new": [int(view.unseen) for view in found.entities],
-        "words": found.in_words(),
-        # In the order of the sentences.
-        "against": [[numbers[view.domain], _against(view, numbers, texts)] for view in found.blamed],
-        "pairs": [[pair.first, pair.second, pair.together, _number(pair.expected, 3)] for pair in found.pairs],
-        "changes": [_change(change, numbers, texts) for change in found.counterfactuals],
+def on_page(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record's `Explanation.to_json` as the page stores it; docs/schema.md says what differs, `data.js` undoes it."""
+    name = record["record"]
+    shown = {
+        **_without(record, "schema", "version"),
+        "record": str(name) if isinstance(name, int) and abs(name) >= EXACT else name,
+        "values": [
+            {**value, "against": [_without(one, "value") for one in value["against"][:WITNESSES]]}
+            for value in record["values"]
+        ],
+        "counterfactuals": [
+            {**change, "changes": [_without(one, "before") for one in change["changes"]]}
+            for change in record["counterfactuals"]
+        ],
     }
+    short: dict[str, Any] = _short(shown)
+    return short
 
 
-def _against(view: EntityView, numbers: dict[str, int], texts: _Texts) -> list[Any]:
-    return [
-        [numbers[one.domain], one.together, [[texts(text), seen] for text, seen in one.usual]]
-        for one in view.against[:WITNESSES]
-    ]
+def _without(fields: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in names}
 
 
-def _change(change: Change, numbers: dict[str, int], texts: _Texts) -> list[Any]:
-    changed = [
-        [numbers[name], texts(new), change.support[name], change.known[name]]
-        for name, (_, new) in change.changes.items()
-    ]
-    cost = None if change.cost is None else _number(change.cost)
-    return [_number(change.score), _number(change.percentile), int(change.valid), cost, changed]
+def _short(value: Any, digits: int = DIGITS) -> Any:
+    """Rounded, and without the fields that are null, false or an empty list; a zero stays."""
+    if isinstance(value, dict):
+        kept = {name: one for name, one in value.items() if one is not None and one is not False and one != []}
+        return {name: _short(one, FEWER.get(name, DIGITS)) for name, one in kept.items()}
+    if isinstance(value, list):
+        return [_short(one, digits) for one in value]
+    return _number(value, digits) if isinstance(value, float) else value
 
 
-def _number(value: float | None, digits: int = 7) -> float | None:
-    """Seven digits tell any two float32 apart that a reader could; what is not finite has no JSON."""
-    return None if value is None or not math.isfinite(value) else float(f"{value:.{digits}g}")
+def _number(value: float, digits: int = DIGITS) -> float | None:
+    """Rounded; what is not finite has no JSON."""
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
 def as_script(value: Any) -> str:

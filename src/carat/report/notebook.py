@@ -1,17 +1,18 @@
 """What a notebook shows of a result or an explanation: small HTML that takes the notebook's own colours.
 
-Text keeps the colour around it and grounds are see-through, so the same lines read in a light and a dark notebook.
+Text keeps the colour around it and grounds are see-through, so the same lines read in a light and a dark notebook. All
+of it is made from `Explanation.to_json`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from html import escape
+from itertools import islice
+from typing import Any
 
-import torch
-
-from carat.recourse.explanation import Change, EntityView, Explanation, explain_part
-from carat.recourse.result import RecourseResult
+from carat.results.explanation import Explanation
+from carat.results.recourse import RecourseResult
 
 ROWS = 10
 """Records that a notebook shows of a result."""
@@ -21,16 +22,18 @@ _NUMBER = _CELL.replace("left", "right") + " font-variant-numeric: tabular-nums;
 _BOX = "font-family: system-ui, sans-serif; line-height: 1.5; overflow-x: auto; max-width: 70em;"
 _MUTED = "opacity: 0.75; font-size: 0.9em;"
 
+_Json = Mapping[str, Any]
+
 
 def result_html(result: RecourseResult) -> str:
     """The first records of a result: what is flagged in each, and its best counterfactual."""
-    anomalous = sum(int((part.score < result.scale.threshold).sum()) for part in result.parts)
-    found = sum(int(part.outcome.mask.sum()) for part in result.parts)
+    anomalous = sum(int(batch.scale.anomalous(batch.score).sum()) for batch in result.batches)
+    found = sum(int(batch.outcome.mask.sum()) for batch in result.batches)
     head = (
         f"<b>{_many(len(result), 'record')}</b>, {anomalous:,} anomalous, "
         f"{_many(found, 'counterfactual')} by {escape(result.method)}"
     )
-    rows = "".join(_row(explanation, count) for explanation, count in _first(result))
+    rows = "".join(_row(one.to_json()) for one in islice(result.explanations(show=1), ROWS))
     titles = _titles("record", "score", "percentile", "out of place", "best counterfactual", "found")
     table = f"<table style='border-collapse: collapse;'>{titles}{rows}</table>" if rows else ""
     rest = len(result) - ROWS
@@ -40,41 +43,34 @@ def result_html(result: RecourseResult) -> str:
 
 def explanation_html(explanation: Explanation) -> str:
     """A record with its entities, why it was flagged, and what would have made it normal."""
-    verdict = "anomalous" if explanation.anomalous else "normal"
+    record = explanation.to_json()
+    verdict = "anomalous" if record["anomalous"] else "normal"
     head = (
-        f"<b>Record {escape(str(explanation.record))}</b>: {verdict}, "
-        f"score {_score(explanation.score)}, percentile {explanation.percentile:.2f}"
+        f"<b>Record {escape(str(record['record']))}</b>: {verdict}, "
+        f"score {_score(record['score'])}, percentile {_share(record['percentile'], 2)}"
     )
-    cells = "".join(_entity(view) for view in explanation.entities)
-    sentences = [escape(sentence) for sentence in explanation.in_words()]
-    if explanation.reason:
-        sentences.append(f"<span style='{_MUTED}'>Note: {escape(explanation.reason)}.</span>")
+    cells = "".join(_value(value) for value in record["values"])
+    sentences = [escape(sentence) for sentence in record["words"]]
+    if record["reason"]:
+        sentences.append(f"<span style='{_MUTED}'>Note: {escape(record['reason'])}.</span>")
     return (
         f"<div style='{_BOX}'><p>{head}</p><div style='display: flex; flex-wrap: wrap; gap: 0.4em;'>{cells}</div>"
-        f"<p>{'<br>'.join(sentences)}</p>{_changes(explanation)}</div>"
+        f"<p>{'<br>'.join(sentences)}</p>{_counterfactuals(record)}</div>"
     )
 
 
-def _first(result: RecourseResult) -> Iterator[tuple[Explanation, int]]:
-    left = ROWS
-    for part in result.parts:
-        first = part.take(torch.arange(min(left, len(part.table))))
-        explained = explain_part(first, result.scale, result.evidence, show=1)
-        yield from zip(explained, first.outcome.mask.sum(dim=1).tolist(), strict=True)
-        left -= len(explained)
-
-
-def _row(explanation: Explanation, count: int) -> str:
-    flagged = [f"⚑ {escape(v.domain)} <b>{escape(str(v.entity))}</b>" for v in explanation.entities if v.flagged]
-    best = explanation.counterfactuals[0] if explanation.counterfactuals else None
-    repair = "none" if best is None else f"{_change(best)} ({best.verdict()})"
+def _row(record: _Json) -> str:
+    flagged = [
+        f"⚑ {escape(value['column'])} <b>{escape(value['value'])}</b>" for value in record["values"] if value["flagged"]
+    ]
+    best = record["counterfactuals"][0] if record["counterfactuals"] else None
     cells = (
-        (escape(str(explanation.record)), _CELL),
-        (_score(explanation.score), _NUMBER),
-        (f"{explanation.percentile:.2f}", _NUMBER),
+        (escape(str(record["record"])), _CELL),
+        (_score(record["score"]), _NUMBER),
+        (_share(record["percentile"], 2), _NUMBER),
         ("<br>".join(flagged) or "no single entity", _CELL),
-        (repair, _CELL),
-        (f"{count:,}", _NUMBER),
+        ("none" if best is None else f"{_changes(best)} ({_verdict(best)})", _CELL),
+        (f"{record['count']:,}", _NUMBER),
     )
     return _row_of("td", cells)
 
@@ -88,46 +84,65 @@ def _row_of(tag: str, cells: tuple[tuple[str, str], ...]) -> str:
     return "<tr>" + "".join(f"<{tag} style='{style}'>{text}</{tag}>" for text, style in cells) + "</tr>"
 
 
-def _entity(view: EntityView) -> str:
-    """Flagged: a mark and a thick border; the ground is the stronger the less likely the entity."""
-    doubt = 0.0 if view.likelihood is None else max(0.0, 1 - view.likelihood) * 0.35
-    border = "2px solid #c4562c" if view.flagged else "1px dashed gray" if view.entity is None else _LINE
+def _value(value: _Json) -> str:
+    """Flagged: a mark and a thick border; the ground is the stronger the less likely the value."""
+    likelihood, text = value["likelihood"], value["value"]
+    doubt = 0.0 if likelihood is None else max(0.0, 1 - likelihood) * 0.35
+    border = "2px solid #c4562c" if value["flagged"] else "1px dashed gray" if text is None else _LINE
     style = f"border: {border}; border-radius: 5px; padding: 0.25em 0.6em; background: rgba(217, 106, 62, {doubt:.2f});"
-    likelihood = "" if view.likelihood is None else f"<br><small>likelihood {view.likelihood:.2f}</small>"
-    entity = "<i>missing</i>" if view.entity is None else f"<b>{escape(view.entity)}</b>"
-    mark = "⚑ " if view.flagged else ""
-    return f"<div style='{style}'><small>{mark}{escape(view.domain)}</small><br>{entity}{likelihood}</div>"
+    under = "" if likelihood is None else f"<br><small>likelihood {likelihood:.2f}</small>"
+    shown = "<i>missing</i>" if text is None else f"<b>{escape(text)}</b>"
+    mark = "⚑ " if value["flagged"] else ""
+    return f"<div style='{style}'><small>{mark}{escape(value['column'])}</small><br>{shown}{under}</div>"
 
 
-def _changes(explanation: Explanation) -> str:
-    if not explanation.counterfactuals:
+def _counterfactuals(record: _Json) -> str:
+    found = record["counterfactuals"]
+    if not found:
         return f"<p style='{_MUTED}'>No counterfactual was found.</p>"
-    costs = any(change.cost is not None for change in explanation.counterfactuals)
+    costs = any(change["cost"] is not None for change in found)
     titles = _titles("#", "change", "score", "percentile", "normal", "support", *(["cost"] if costs else []))
     rows = []
-    for change in explanation.counterfactuals:
+    for change in found:
         cells: tuple[tuple[str, str], ...] = (
-            (str(change.rank), _CELL),
-            (_change(change), _CELL),
-            (f"{_score(explanation.score)} → {_score(change.score)}", _NUMBER),
-            (f"{explanation.percentile:.1f} → {change.percentile:.1f}", _NUMBER),
-            ("✓ yes" if change.valid else "✗ no", _CELL),
-            (", ".join(f"{count:,}×" for count in change.support.values()), _NUMBER),
+            (str(change["rank"]), _CELL),
+            (_changes(change), _CELL),
+            (f"{_score(record['score'])} → {_score(change['score'])}", _NUMBER),
+            (f"{_share(record['percentile'], 1)} → {_share(change['percentile'], 1)}", _NUMBER),
+            ("✓ yes" if change["valid"] else "✗ no", _CELL),
+            (", ".join(f"{one['support']:,}×" for one in change["changes"]), _NUMBER),
         )
-        rows.append(_row_of("td", (*cells, (f"{change.cost:g}", _NUMBER)) if change.cost is not None else cells))
+        rows.append(_row_of("td", (*cells, (_cost(change), _NUMBER)) if costs else cells))
     return f"<table style='border-collapse: collapse;'>{titles}{''.join(rows)}</table>"
 
 
-def _change(change: Change) -> str:
+def _changes(change: _Json) -> str:
     return ", ".join(
-        f"{escape(name)} <s>{escape('missing' if old is None else old)}</s> → <b>{escape(new)}</b>"
-        for name, (old, new) in change.changes.items()
+        f"{escape(one['column'])} <s>{escape('missing' if one['before'] is None else one['before'])}</s>"
+        f" → <b>{escape(one['after'])}</b>"
+        for one in change["changes"]
     )
 
 
-def _score(value: float) -> str:
+def _verdict(change: _Json) -> str:
+    """Where its score lies, what it costs, and whether it helps at all."""
+    cost = "" if change["cost"] is None else f", cost {_cost(change)}"
+    return f"percentile {_share(change['percentile'], 1)}{cost}{'' if change['valid'] else ', still anomalous'}"
+
+
+def _score(value: float | None) -> str:
+    if value is None:
+        return "none"
     digits = 1 if abs(value) >= 100 else 2 if abs(value) >= 1 else 4
     return f"{value:.{digits}f}".replace("-", "−")
+
+
+def _share(value: float | None, digits: int) -> str:
+    return "none" if value is None else f"{value:.{digits}f}"
+
+
+def _cost(change: _Json) -> str:
+    return "none" if change["cost"] is None else f"{change['cost']:g}"
 
 
 def _many(count: int, what: str) -> str:

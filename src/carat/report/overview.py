@@ -38,11 +38,16 @@ class Overview:
             raise ValueError(f"{len(self.counts)} counts need {len(self.counts) + 1} edges, got {len(self.edges)}")
 
     @classmethod
-    def of(cls, scores: Tensor, threshold: float) -> Overview:
-        """Of the scores [n] of all records."""
+    def of(cls, scores: Tensor, threshold: float, reference: Tensor | None = None) -> Overview:
+        """Of the scores [n] of all records; the histogram reaches to those of the reference, [r].
+
+        So counterfactuals have their place in it, also where the records themselves are few and all of them strange.
+        """
         values = scores.double().numpy()
-        counts, edges, beyond = histogram(values, threshold)
-        described = f"{len(values):,} scored records{beyond}"
+        counts, edges, beyond = histogram(
+            values, threshold, cover=None if reference is None else reference.double().numpy()
+        )
+        described = f"{len(values):,} scored record{'' if len(values) == 1 else 's'}{beyond}"
         return cls(len(values), int((values < threshold).sum()), counts, edges, threshold, described)
 
     @classmethod

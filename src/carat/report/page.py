@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from carat._version import __version__
 from carat.errors import MissingExtraError
-from carat.explain import CUT
-from carat.recourse.result import RecourseResult
+from carat.explain.choice import CUT
+from carat.files import replacing
 from carat.report.charts import histogram_svg, load_altair
 from carat.report.collect import Collector
 from carat.report.content import COUNTERFACTUALS, as_script, content
 from carat.report.overview import Overview
 from carat.report.palette import DARK, LIGHT, declarations
+from carat.results.recourse import RecourseResult
 
 STYLES = ("page.css", "list.css", "record.css", "print.css")
-SCRIPTS = ("dom.js", "record.js", "changes.js", "export.js", "list.js", "find.js", "page.js")
+SCRIPTS = ("data.js", "dom.js", "record.js", "changes.js", "export.js", "list.js", "find.js", "page.js")
 EARLY = ("theme.js",)
 """Run before anything is painted."""
+FINGERPRINT = 12
+"""Signs of the data's fingerprint that the page shows."""
 MOST = 8
 """Domains and entities named as flagged most often."""
 
@@ -43,8 +46,10 @@ def write_report(
         result: what `model.recourse` gave.
         path: the file; an existing one is replaced.
         title: the heading; None is "Flagged records".
-        overview: of all scored records; None makes one from the result's records and the reference scores.
+        overview: of all scored records; None makes one from what the result knows of them.
     """
+    if overview is None and result.scored is not None and len(result.scored):
+        overview = Overview.of(result.scored, result.scale.threshold, result.scale.reference)
     write_collected(Collector.of(result), path, title=title, overview=overview)
 
 
@@ -59,13 +64,8 @@ def write_collected(
     """The same from a `Collector`, for a result that is too long to hold; `advance` is told of records done."""
     target = Path(path)
     text = render(collected, title=title, overview=overview, advance=advance)
-    # Under another name first: the file is there whole, or not at all.
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
+    with replacing(target) as temporary:
         temporary.write_text(text, encoding="utf-8")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def render(
@@ -94,11 +94,10 @@ def render(
         repaired=collected.repaired,
         domains=_most(collected.domains.most_common(MOST)),
         entities=_most(collected.entities.most_common(MOST)),
-        names=data["domains"],
+        names=data["columns"],
         cut=CUT,
         counterfactuals=COUNTERFACTUALS,
-        method=collected.method,
-        version=__version__,
+        footer=footer(collected),
         light=declarations(LIGHT),
         dark=declarations(DARK),
         wide=histogram_svg(shown, 560, 170),
@@ -110,6 +109,22 @@ def render(
         hashes=[_hash(early), _hash(script)],
     )
     return page
+
+
+def footer(collected: Collector) -> list[str]:
+    """What made the page, and of what, as far as it is known; enough to know the result again."""
+    origin, method = collected.origin, f"method {collected.method}"
+    if origin is None:
+        return [f"carat {__version__}", method]
+    made = datetime.fromisoformat(origin.made).astimezone(UTC)
+    return [
+        f"carat {origin.carat}",
+        method,
+        f"made {made:%Y-%m-%d %H:%M} UTC",
+        f"model {origin.model}",
+        # Where the file lay is nobody's business whom the page is sent to.
+        f"from {Path(origin.data).name}, fingerprint {origin.fingerprint[:FINGERPRINT]}",
+    ]
 
 
 def _most(counted: list[tuple[Any, int]]) -> list[dict[str, Any]]:

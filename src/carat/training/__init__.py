@@ -1,8 +1,7 @@
-"""The one training loop, with progress, early stopping, and checkpoints that a killed run resumes from."""
+"""The one training loop, with early stopping and checkpoints that a killed run resumes from."""
 
 from carat.training.loop import History, Plan, TrainableNetwork, train
-from carat.training.progress import Progress, Silent, Stage, Watched, terminal_progress
-from carat.training.run import Run, pick_device
+from carat.training.run import Run
 
 __all__ = [
     "train",
@@ -10,10 +9,4 @@ __all__ = [
     "Run",
     "History",
     "TrainableNetwork",
-    "Progress",
-    "Stage",
-    "Silent",
-    "Watched",
-    "terminal_progress",
-    "pick_device",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from carat.data.pairs import Pairs
 from carat.data.training_data import TrainingData
 from carat.data.vocabulary import Vocabulary
 from carat.errors import NotFittedError
-from carat.training.progress import Stage
+from carat.observing import Stage
 from carat.training.run import Run
 
 
@@ -34,6 +35,10 @@ class Fitted(ABC):
         """The arguments of `__init__`, as scikit-learn's `get_params` gives them."""
         known = inspect.signature(type(self)).parameters.values()
         return {p.name: getattr(self, p.name) for p in known if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    def clone(self, **changes: Any) -> Self:
+        """One that has learned nothing, with the same arguments or some of them changed."""
+        return type(self)(**copy.deepcopy({**self.params(), **changes}))
 
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:

@@ -150,7 +150,7 @@ class _Trainer:
 
     def run_to_end(self) -> History:
         finished = self._resume()
-        bar = self.run.progress.stage(self.label, self.plan.epochs * self.steps_an_epoch)
+        bar = self.run.observer.stage(self.label, self.plan.epochs * self.steps_an_epoch)
         bar.advance(self.epoch * self.steps_an_epoch + self.step)
         while not finished:
             self.network.train()

@@ -1,4 +1,4 @@
-"""What a training run is given from outside: seed, device, progress display, place for checkpoints."""
+"""What a training run is given from outside: seed, device, observer, place for checkpoints."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 
 import torch
 
-from carat.errors import InputError
-from carat.training.progress import Progress, Silent
+from carat.observing import Observer, Silent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,14 +20,14 @@ class Run:
     Args:
         seed: every random choice of every stage follows from it.
         device: where tensors live.
-        progress: where stages are shown.
+        observer: is told of stages and remarks.
         checkpoints: a folder for checkpoints; None keeps none.
         checkpoint_seconds: at most this much work is lost when the run is killed.
     """
 
     seed: int = 0
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
-    progress: Progress = field(default_factory=Silent)
+    observer: Observer = field(default_factory=Silent)
     checkpoints: Path | None = None
     checkpoint_seconds: float = 15.0
 
@@ -42,18 +41,3 @@ class Run:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed_of("weights", stage))
             yield
-
-
-def pick_device(name: str = "auto") -> torch.device:
-    """`auto` takes a GPU where there is one.
-
-    >>> pick_device("cpu")
-    device(type='cpu')
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name not in ("cpu", "cuda") and not name.startswith("cuda:"):
-        raise InputError(f"device must be auto, cpu or cuda, got '{name}'")
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        raise InputError("there is no CUDA device here; use --device cpu or auto")
-    return torch.device(name)

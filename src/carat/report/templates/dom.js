@@ -1,7 +1,5 @@
-// Elements, numbers and the data; a user's text only ever enters the page as text.
-const data = JSON.parse(document.getElementById("data").textContent);
+// Elements and numbers; a user's text only ever enters the page as text.
 const byId = (id) => document.getElementById(id);
-const text = (number) => (number === null ? null : data.texts[number]);
 const picture = document.querySelector("svg").namespaceURI;
 
 function el(name, options = {}, ...children) {

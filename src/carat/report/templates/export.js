@@ -13,18 +13,18 @@ function csvCell(value) {
 }
 
 function csvRow({ record, at }) {
-  const [value, share, valid, cost, changed] = record.changes[at];
-  const entities = record.entities.map(text);
-  for (const [domain, entity] of changed) entities[domain] = text(entity);
-  const names = JSON.stringify(changed.map(([domain]) => data.domains[domain]));
-  const row = [record.name, at + 1, value, share, valid === 1, names, ...entities];
+  const { rank, score: value, percentile: share, valid, cost, changes: changed } = record.counterfactuals[at];
+  const after = new Map(changed.map((change) => [change.column, change.after]));
+  const values = record.values.map(({ column, value: own }) => (after.has(column) ? after.get(column) : own));
+  const names = JSON.stringify([...after.keys()]);
+  const row = [record.record, rank, value, share, valid, names, ...values];
   return data.costs ? [...row, cost] : row;
 }
 
 function csv() {
-  const head = ["record", "rank", "score", "percentile", "valid", "changed", ...data.domains];
+  const head = ["record", "rank", "score", "percentile", "valid", "changed", ...data.columns];
   if (data.costs) head.push("cost");
-  const rows = [...chosen.values()].sort((a, b) => a.record.number - b.record.number || a.at - b.at).map(csvRow);
+  const rows = [...chosen.values()].sort((a, b) => numberOf.get(a.record) - numberOf.get(b.record) || a.at - b.at).map(csvRow);
   return [head, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n") + "\r\n";
 }
 

@@ -1,6 +1,6 @@
 // How a record is reached from outside: by the page's address, and by the browser's own search.
 function addressOf(record) {
-  return "#record-" + encodeURIComponent(record.name);
+  return "#record-" + encodeURIComponent(record.record);
 }
 
 // The address names the record opened last, so that it can be sent to a colleague.
@@ -19,7 +19,7 @@ function goToAddress() {
   } catch {} // Not an address of ours.
   if (!wanted.startsWith("#record-")) return;
   const name = wanted.slice("#record-".length);
-  const found = items.find(({ record }) => String(record.name) === name);
+  const found = items.find(({ record }) => String(record.record) === name);
   if (!found) {
     byId("status").textContent = `Record ${name} is not in this report. ` + byId("status").textContent;
     byId("records").scrollIntoView();

@@ -1,35 +1,30 @@
 // The list of records: sorted, filtered, opened.
 const list = byId("list");
-const bestOf = (record) => (record.changes.length ? record.changes[0][1] : null) ?? -Infinity;
+const bestOf = (record) => record.counterfactuals[0]?.percentile ?? -Infinity;
 const ORDERS = {
   score: { words: ["lowest first", "highest first"], sign: 1, of: (a, b) => (a.score ?? -Infinity) - (b.score ?? -Infinity) || 0 },
   name: { words: ["first to last", "last to first"], sign: 1, of: byName },
-  flagged: { words: ["most first", "fewest first"], sign: -1, of: (a, b) => a.flagged.length - b.flagged.length },
+  flagged: { words: ["most first", "fewest first"], sign: -1, of: (a, b) => a.blamed.length - b.blamed.length },
   best: { words: ["highest first", "lowest first"], sign: -1, of: (a, b) => bestOf(a) - bestOf(b) || 0 },
   found: { words: ["most first", "fewest first"], sign: -1, of: (a, b) => a.count - b.count },
 };
 const MANY = 50;
 const state = { sort: "score", turned: false, order: "", shown: [] };
 
-data.records.forEach((record, number) => {
-  record.number = number;
-  record.flagged = flaggedOf(record);
-  record.folded = record.entities.map((entity) => (text(entity) ?? "").toLocaleLowerCase());
-});
 const items = data.records.map(item);
-const longest = Math.max(0, ...data.records.map(({ name }) => String(name).length));
+const longest = Math.max(0, ...data.records.map(({ record: name }) => String(name).length));
 byId("browse").style.setProperty("--name", `clamp(7.5rem, ${longest + 4}ch, 13rem)`);
 
 function byName(a, b) {
-  if (typeof a.name === "number" && typeof b.name === "number") return a.name - b.name;
-  return String(a.name).localeCompare(String(b.name), "en", { numeric: true });
+  if (typeof a.record === "number" && typeof b.record === "number") return a.record - b.record;
+  return String(a.record).localeCompare(String(b.record), "en", { numeric: true });
 }
 
 function item(record) {
-  const id = "detail-" + record.number;
-  const best = record.changes[0];
-  const repair = best ? [...difference(record, best[4]), " ", el("small", {}, "percentile " + percentile(best[1]) + (best[2] ? "" : ", still anomalous"))] : [el("small", {}, "none found")];
-  const button = el("button", { type: "button", class: "toggle", "aria-expanded": "false", "aria-controls": id }, String(record.name));
+  const id = "detail-" + numberOf.get(record);
+  const best = record.counterfactuals[0];
+  const repair = best ? [...difference(best.changes), " ", el("small", {}, "percentile " + percentile(best.percentile) + (best.valid ? "" : ", still anomalous"))] : [el("small", {}, "none found")];
+  const button = el("button", { type: "button", class: "toggle", "aria-expanded": "false", "aria-controls": id }, String(record.record));
   const row = el(
     "div",
     { class: "row", role: "row" },
@@ -40,7 +35,8 @@ function item(record) {
     el("span", { class: "found", role: "cell" }, count(record.count), el("span", { class: "label" }, " found")),
   );
   const fold = el("div", { class: "fold", role: "row", id, hidden: "until-found" });
-  const made = { record, button, fold, line: el("div", { class: "item" }, row, fold) };
+  const small = record.values.map(({ value }) => (value ?? "").toLocaleLowerCase());
+  const made = { record, small, button, fold, line: el("div", { class: "item" }, row, fold) };
   row.addEventListener("click", (event) => {
     // Whoever marks a text with the mouse wants to copy it. Keys and scripts click without a mouse.
     if (event.detail && getSelection().toString() && getSelection().containsNode(row, true)) return;
@@ -57,10 +53,11 @@ function item(record) {
 }
 
 function blamed(record) {
-  if (record.flagged.length) {
-    return record.flagged.map((domain) => el("span", { class: "flagged-short" }, "⚑ " + data.domains[domain] + " " + text(record.entities[domain])));
+  const flagged = record.values.filter((value) => value.flagged);
+  if (flagged.length) {
+    return flagged.map(({ column, value }) => el("span", { class: "flagged-short" }, "⚑ " + column + " " + value));
   }
-  const rarest = record.pairs.slice(0, 1).map(([one, other]) => [one, other].map((domain) => data.domains[domain] + " " + text(record.entities[domain])).join(" with "));
+  const rarest = record.pairs.slice(0, 1).map(({ columns }) => columns.map((column) => column + " " + valueIn(record, column).value).join(" with "));
   return [el("small", {}, ["no single entity", ...rarest.map((pair) => "rarest pair " + pair)].join("; "))];
 }
 
@@ -88,17 +85,17 @@ function bound(id) {
   return Number.isNaN(value) ? null : value;
 }
 
-// What is asked for, as a test of one record.
+// What is asked for, as a test of one item of the list.
 function asked() {
-  const domain = byId("domain").selectedIndex - 1;
+  const column = data.columns[byId("domain").selectedIndex - 1];
   const typed = byId("entity").value.trim();
-  const whole = typed.length > 2 && typed.startsWith('"') && typed.endsWith('"') ? typed.slice(1, -1) : null;
-  const part = whole === null ? typed.toLocaleLowerCase() : "";
+  const exact = typed.length > 2 && typed.startsWith('"') && typed.endsWith('"') ? typed.slice(1, -1) : null;
+  const part = exact === null ? typed.toLocaleLowerCase() : "";
   const from = bound("lowest"), to = bound("highest");
-  const has = (record, at) => (whole === null ? record.folded[at].includes(part) : text(record.entities[at]) === whole);
-  return (record) => {
-    if (domain >= 0 && !record.flagged.includes(domain)) return false;
-    if (typed && !record.entities.some((_, at) => (domain < 0 || at === domain) && has(record, at))) return false;
+  return ({ record, small }) => {
+    const has = ({ value }, at) => (exact === null ? small[at].includes(part) : value === exact);
+    if (column !== undefined && !record.blamed.includes(column)) return false;
+    if (typed && !record.values.some((value, at) => (column === undefined || value.column === column) && has(value, at))) return false;
     // A bound that was read off the page is rounded, and so is the score it was read from.
     const near = [record.score, Number(score(record.score).replace("−", "-"))];
     if (from !== null && !near.some((value) => value !== null && value >= from)) return false;
@@ -113,13 +110,13 @@ function update() {
   // Moving a thousand open records takes a while; a filter only hides them.
   if (order !== state.order) {
     state.order = order;
-    items.sort((a, b) => turn * of(a.record, b.record) || a.record.number - b.record.number);
+    items.sort((a, b) => turn * of(a.record, b.record) || numberOf.get(a.record) - numberOf.get(b.record));
     const held = document.activeElement;
     list.replaceChildren(...items.map(({ line }) => line));
     if (list.contains(held)) held.focus();
   }
   const matches = asked();
-  for (const { record, line } of items) line.hidden = !matches(record);
+  for (const made of items) made.line.hidden = !matches(made);
   state.shown = items.filter(({ line }) => !line.hidden);
   byId("direction").textContent = titles[state.turned ? 1 : 0];
   for (const button of document.querySelectorAll(".sort")) {
@@ -131,7 +128,7 @@ function update() {
   byId("status").textContent = some === all ? many(all, "record") : `${count(some)} of ${many(all, "record")}`;
   list.parentNode.hidden = some === 0;
   byId("none").hidden = some > 0 || all === 0;
-  byId("best").hidden = !state.shown.some(({ record }) => record.changes.length);
+  byId("best").hidden = !state.shown.some(({ record }) => record.counterfactuals.length);
   showAllButton();
 }
 

@@ -28,7 +28,7 @@ byId("export").addEventListener("click", exportCsv);
 byId("clear").addEventListener("click", clearChosen);
 
 function filter(domain, entity) {
-  byId("domain").selectedIndex = data.domains.indexOf(domain) + 1;
+  byId("domain").selectedIndex = data.columns.indexOf(domain) + 1;
   byId("entity").value = entity;
   byId("lowest").value = byId("highest").value = "";
   update();

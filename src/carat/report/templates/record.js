@@ -1,30 +1,26 @@
 // One record: its entities, why it was flagged, and where its score lies.
 const CUT = 0.5;
 const STEPS = [0.1, 0.3, CUT, 0.8];
-const isFlagged = (record, domain) => record.likelihood[domain] !== null && record.likelihood[domain] < CUT;
-const flaggedOf = (record) => data.domains.map((_, domain) => domain).filter((domain) => isFlagged(record, domain));
+const valueIn = (record, column) => record.values.find((value) => value.column === column);
 
 function strip(record) {
-  const cells = data.domains.map((name, domain) => cell(record, name, domain));
   const link = el("a", { href: addressOf(record) }, "Link to this record");
-  return el("div", {}, el("div", { class: "over" }, el("h3", {}, "Entities and their likelihood"), link), el("dl", { class: "strip" }, ...cells));
+  return el("div", {}, el("div", { class: "over" }, el("h3", {}, "Entities and their likelihood"), link), el("dl", { class: "strip" }, ...record.values.map(cell)));
 }
 
-function cell(record, name, domain) {
-  const entity = text(record.entities[domain]);
-  const likelihood = record.likelihood[domain];
-  if (entity === null) {
-    return el("div", { class: "cell missing" }, el("dt", {}, name), el("dd", { class: "entity" }, "missing"));
+function cell({ column, value, likelihood, flagged, seen: times }) {
+  if (value === null) {
+    return el("div", { class: "cell missing" }, el("dt", {}, column), el("dd", { class: "entity" }, "missing"));
   }
-  const flagged = isFlagged(record, domain);
-  const step = STEPS.filter((edge) => likelihood >= edge).length;
-  const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "×" : "never seen";
+  // A likelihood just below the cut is rounded to it; its colour is that of a flagged one all the same.
+  const step = STEPS.filter((edge) => likelihood >= edge && !(flagged && edge >= CUT)).length;
+  const seen = times ? "seen " + count(times) + "×" : "never seen";
   const number = likelihood === null ? "no likelihood" : likelihood.toFixed(2);
   return el(
     "div",
     { class: "cell step-" + step + (flagged ? " flagged" : "") },
-    el("dt", {}, (flagged ? "⚑ " : "") + name),
-    el("dd", { class: "entity" }, entity),
+    el("dt", {}, (flagged ? "⚑ " : "") + column),
+    el("dd", { class: "entity" }, value),
     el("dd", { class: "likelihood" }, number, el("span", { class: "seen" }, seen)),
   );
 }
@@ -46,11 +42,11 @@ const UNFOLDED = 2;
 
 function evidence(record) {
   if (record.pairs.length) return el("div", { class: "evidence" }, pairs(record));
-  return el("div", { class: "evidence" }, ...record.against.map((found, at) => witnesses(record, found, at < UNFOLDED)));
+  return el("div", { class: "evidence" }, ...record.blamed.map((column, at) => witnesses(valueIn(record, column), at < UNFOLDED)));
 }
 
-function named(record, domain) {
-  return [el("small", {}, data.domains[domain] + " "), brief(text(record.entities[domain]))];
+function named({ column, value }) {
+  return [el("small", {}, column + " "), brief(value)];
 }
 
 function heads(...titles) {
@@ -58,12 +54,11 @@ function heads(...titles) {
 }
 
 function pairs(record) {
-  const rows = record.pairs.map(([one, other, together, expected]) =>
+  const rows = record.pairs.map(({ columns, together, expected }) =>
     el(
       "tr",
       {},
-      el("td", {}, ...named(record, one)),
-      el("td", {}, ...named(record, other)),
+      ...columns.map((column) => el("td", {}, ...named(valueIn(record, column)))),
       el("td", { class: "count", "data-label": "together" }, together ? count(together) + "×" : "never"),
       el("td", { class: "count", "data-label": "by chance" }, (expected >= 10 ? count(Math.round(expected)) : expected.toFixed(1)) + "×"),
     ),
@@ -72,27 +67,26 @@ function pairs(record) {
   return el("div", { class: "pairs" }, el("h3", {}, "Rarest pairs"), el("table", {}, titles, el("tbody", {}, ...rows)));
 }
 
-function usually([found, times]) {
-  return el("span", { class: "usual" }, brief(text(found)), el("small", {}, " " + count(times) + "×"));
+function usually({ value, count: times }) {
+  return el("span", { class: "usual" }, brief(value), el("small", {}, " " + count(times) + "×"));
 }
 
-function witnesses(record, [domain, against], open) {
-  const entity = data.domains[domain] + " " + text(record.entities[domain]);
-  const seen = record.seen[domain] ? "seen " + count(record.seen[domain]) + "× in training" : record.new[domain] ? "never seen in training" : "only in held-out records";
-  const rows = against.map(([other, together, usual]) =>
+function witnesses({ column, value, seen: times, new: isNew, against }, open) {
+  const seen = times ? "seen " + count(times) + "× in training" : isNew ? "never seen in training" : "only in held-out records";
+  const rows = against.map((witness) =>
     el(
       "tr",
       {},
-      el("td", { class: "beside" }, ...named(record, other)),
-      el("td", { class: "count" }, together ? count(together) + "×" : "never"),
-      el("td", { class: "usually", "data-label": "usually" }, ...(usual.length ? usual.map(usually) : ["nothing known"])),
+      el("td", { class: "beside" }, ...named(witness)),
+      el("td", { class: "count" }, witness.together ? count(witness.together) + "×" : "never"),
+      el("td", { class: "usually", "data-label": "usually" }, ...(witness.usual.length ? witness.usual.map(usually) : ["nothing known"])),
     ),
   );
   const titles = heads(["beside", "beside"], ["together", "count"], ["usually goes with", null]);
   return el(
     "details",
     { class: "witnesses", open: open ? "" : null },
-    el("summary", {}, el("h3", {}, entity + ", " + seen)),
+    el("summary", {}, el("h3", {}, `${column} ${value}, ${seen}`)),
     el("table", {}, titles, el("tbody", {}, ...rows)),
   );
 }
@@ -111,7 +105,7 @@ function place(record) {
     return shape("rect", { class: below, x: left, y: height - tall, width: Math.max(x(edges[bar + 1]) - left - 0.6, 0.4), height: tall });
   });
   const edge = x(data.threshold);
-  const dots = record.changes.filter(([value]) => value !== null).map(([value]) => shape("circle", { class: "after", cx: x(value), cy: height + 8, r: 2.6 }));
+  const dots = record.counterfactuals.filter((found) => found.score !== null).map((found) => shape("circle", { class: "after", cx: x(found.score), cy: height + 8, r: 2.6 }));
   const here = x(record.score === null ? first : record.score);
   const above = `M${here - 5},${height + 13}L${here + 5},${height + 13}L${here},${height + 3}Z`;
   const said = `Score ${score(record.score)}, percentile ${percentile(record.percentile)}: ${record.anomalous ? "anomalous" : "normal"}, the threshold is ${score(data.threshold)}`;
@@ -133,7 +127,7 @@ function place(record) {
 }
 
 function detail(record) {
-  const known = record.against.length + record.pairs.length > 0;
+  const known = record.blamed.length + record.pairs.length > 0;
   const why = el("div", { class: known ? "why" : "" }, known ? evidence(record) : null, place(record));
   return el("div", { class: "detail", role: "cell", "aria-colspan": "5" }, strip(record), words(record), why, changes(record));
 }

@@ -1,0 +1,131 @@
+"""The terminal as an observer of jobs, and what the options about output mean on it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from carat.cli.app import CONSOLE, say
+from carat.data.writers import check_output
+from carat.devices import pick_device
+from carat.errors import InputError
+from carat.files import check_place
+from carat.fitting import Model, load
+from carat.jobs import Sidecar, Sink, TableSink
+from carat.jobs.sinks import sidecar_of
+from carat.observing import Bars, Observer, Remark, Silent, is_terminal
+from carat.results import Threshold
+
+HINTS = {
+    "domains": "; leave one out with --without NAME",
+    "left-out": "; take a column in with --also NAME",
+    "left-out-names": "; take a column in with --also NAME, or use it as the record ID with --id NAME",
+    "learned-from": " (carat recourse --top N)",
+}
+"""What the command line can do about a remark."""
+
+
+class _Speaking:
+    """Remarks as lines on standard error."""
+
+    def remark(self, remark: Remark) -> None:
+        say(remark.text + HINTS.get(remark.code, ""))
+
+
+class _Plain(_Speaking, Silent):
+    """Lines, but no bars: standard error is no terminal."""
+
+
+class _Barred(_Speaking, Bars):
+    """Lines above bars."""
+
+
+@contextmanager
+def terminal(*, quiet: bool = False) -> Iterator[Observer]:
+    """An observer that draws bars where somebody sees them, and says its remarks unless it is to be quiet."""
+    if quiet:
+        yield Silent()
+    elif not is_terminal():
+        yield _Plain()
+    else:
+        observer = _Barred(CONSOLE)
+        with observer.bars:
+            yield observer
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the rows go, and what a terminal shows.
+
+    Args:
+        file: a path, `-` for JSON lines on standard output, None for nowhere.
+        shown: how many records standard output shows, where it is a terminal.
+        force: whether an existing file is replaced.
+        quiet: whether nothing but errors is said.
+    """
+
+    file: str | None
+    shown: int
+    force: bool
+    quiet: bool
+
+    @classmethod
+    def of(
+        cls, out: str | None, *, as_json: bool, show: int, force: bool, quiet: bool, reported: bool = False
+    ) -> Output:
+        """What the options of a command mean, on this standard output; refuses what could not be written at its end."""
+        seen = sys.stdout is not None and sys.stdout.isatty() and not as_json
+        file = out if out is not None or seen else "-"
+        if file is None and (quiet or not show) and not reported:
+            raise InputError("nothing would be shown or written; give --out FILE")
+        if file is not None and file != "-":
+            check_output(Path(file), force=force)
+            check_place(sidecar_of(file), force=force)
+        return cls(file, show if seen and file != "-" and not quiet else 0, force, quiet)
+
+    def sinks(self, make: Callable[[Any], pa.Table], options: Mapping[str, Any] | None = None) -> list[Sink[Any]]:
+        """The table, and beside a file the word on what made it."""
+        if self.file is None:
+            return []
+        table: Sink[Any] = TableSink(self.file, make, force=self.force)
+        # Sinks are left in reverse order: the word on a file is written when the file is there.
+        return [table] if self.speaks_json else [Sidecar(self.file, options, force=self.force), table]
+
+    @property
+    def named(self) -> str:
+        """How the last line begins."""
+        return f"{self.file}: " if self.file is not None and self.file != "-" else ""
+
+    def hint(self, records: int) -> str:
+        """How the last line ends where the rows went nowhere else: how to have all of them."""
+        if self.file is not None or not self.shown:
+            return ""
+        few = f"{min(self.shown, records):,} shown; " if records > self.shown else ""
+        return f" ({few}--out FILE keeps all)"
+
+    @property
+    def speaks_json(self) -> bool:
+        """Whether the rows themselves go to standard output, so that nothing else may."""
+        return self.file == "-"
+
+
+def open_model(
+    path: Path, device: str, *, threshold: float | None = None, threshold_score: float | None = None
+) -> Model:
+    """The model, on its device, and with another threshold where one is given: a quantile or a score."""
+    if threshold is not None and threshold_score is not None:
+        raise InputError("give --threshold or --threshold-score, not both")
+    if path.is_file():
+        raise InputError(f"{path}: is a file, not a model folder; the model comes first, then the data")
+    model = load(path).to(pick_device(device))
+    if threshold is None and threshold_score is None:
+        return model
+    return model.with_threshold(
+        Threshold(quantile=threshold) if threshold_score is None else Threshold(value=threshold_score)
+    )

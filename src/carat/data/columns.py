@@ -1,0 +1,85 @@
+"""Which columns of a table take part, and in which role: the options of `fit`, `carat.toml` and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
+
+from carat.data.schema import Schema
+from carat.errors import InputError
+
+
+class ColumnOptions(TypedDict, total=False):
+    """The fields of `Columns` as keyword arguments."""
+
+    domains: Sequence[str] | None
+    also: Sequence[str]
+    without: Sequence[str]
+    numeric: Mapping[str, int]
+    id: str | None
+    time: str | None
+    metapaths: Sequence[Sequence[str]] | None
+    min_count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """What a user says about the columns of a table.
+
+    Args:
+        domains: the columns to take; None takes every column of text in which values repeat.
+        also: columns to take besides, such as codes made of digits.
+        without: columns to leave out, such as an outcome that is known only later.
+        numeric: columns to cut into quantile bins, with the number of bins; they become domains too.
+        id: column that names a record in the outputs.
+        time: column that orders the records; `fit` then holds out the newest ones.
+        metapaths: paths of domains that belong together; None discovers them.
+        min_count: entities seen fewer times count as unseen.
+    """
+
+    domains: Sequence[str] | None = None
+    also: Sequence[str] = ()
+    without: Sequence[str] = ()
+    numeric: Mapping[str, int] = field(default_factory=dict)
+    id: str | None = None
+    time: str | None = None
+    metapaths: Sequence[Sequence[str]] | None = None
+    min_count: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("domains", "also", "without"):
+            given = getattr(self, name)
+            if isinstance(given, str):
+                raise InputError(f"`{name}` must be a list of column names, got '{given}'; write ['{given}']")
+            object.__setattr__(self, name, None if given is None else tuple(given))
+        object.__setattr__(self, "numeric", dict(self.numeric or {}))
+        if self.metapaths is not None:
+            if any(isinstance(path, str) for path in self.metapaths):
+                raise InputError("metapaths must be a list of lists of columns; put the path in brackets")
+            object.__setattr__(self, "metapaths", tuple(tuple(path) for path in self.metapaths))
+        if self.min_count < 1:
+            raise InputError(f"min_count must be at least 1, got {self.min_count}")
+
+    def replace(self, **options: Any) -> Columns:
+        """The same with other options."""
+        return replace(self, **options)
+
+    def on(self, schema: Schema) -> Columns:
+        """The same with what a dataset brings along where nothing was said.
+
+        Its metapaths count only while all of their domains take part.
+        """
+        domains = schema.domains if self.domains is None else self.domains
+        metapaths = self.metapaths
+        if metapaths is None and schema.metapaths is not None:
+            kept = set(domains) - set(self.without)
+            metapaths = [path for path in schema.metapaths if set(path) <= kept] or None
+        return replace(
+            self,
+            domains=domains,
+            numeric=self.numeric or schema.numeric,
+            id=self.id or schema.id,
+            time=self.time or schema.time,
+            metapaths=metapaths,
+        )

@@ -1,0 +1,62 @@
+"""Where rows come from: a file by its ending, standard input, or a frame, as batches of Arrow columns.
+
+A `Source` can be read more than once and never holds more than a batch of a file in memory.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from carat.data.sources.base import Source, check_columns
+from carat.data.sources.csv import CsvSource
+from carat.data.sources.frames import frame_like, open_frame
+from carat.data.sources.jsonl import JsonLinesSource, PipeSource, spool
+from carat.data.sources.parquet import ParquetSource
+from carat.errors import InputError
+
+__all__ = ["open_source", "Source", "check_columns", "check_ending", "frame_like", "ENDINGS"]
+
+ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
+
+
+def open_source(data: Any, *, once: bool = False) -> Source:
+    """A path, `-` for JSON lines on standard input, or a frame of pandas, polars or pyarrow.
+
+    Args:
+        data: what to read.
+        once: the rows will be read a single time, so that a pipe can be passed on as it comes.
+    """
+    if not isinstance(data, str | Path):
+        return open_frame(data)
+    if str(data) == "-":
+        if once:
+            return PipeSource(sys.stdin.buffer, "standard input")
+        return JsonLinesSource(spool(sys.stdin.buffer), "standard input")
+    return _open_file(Path(data))
+
+
+def check_ending(path: Path, *, writing: bool = False) -> None:
+    """Tables are told apart by the ending of their name."""
+    if not path.name.lower().endswith(ENDINGS):
+        sheet = path.suffix.lower() in (".xlsx", ".xls", ".ods")
+        hint = "save the sheet as .csv" if sheet else "rename or convert it"
+        if writing:
+            hint = "write .csv, which a spreadsheet opens" if sheet else "choose one of them"
+        raise InputError(f"{path}: a table ends in {', '.join(ENDINGS)}; {hint}")
+
+
+def _open_file(path: Path) -> Source:
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, not a table; name one file ({', '.join(ENDINGS)})")
+    check_ending(path)
+    if path.stat().st_size == 0:
+        raise InputError(f"{path}: the file is empty (0 bytes)")
+    if path.suffix.lower() == ".parquet":
+        return ParquetSource(str(path))
+    if path.suffix.lower() == ".jsonl":
+        return JsonLinesSource(path, str(path))
+    return CsvSource(str(path))

@@ -1,0 +1,174 @@
+"""`fit`: from a table to a `Model`, in two steps that can be taken one by one: `prepare`, then `fit_prepared`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from pathlib import Path
+from typing import Any, Literal, Unpack
+
+from carat.data import ColumnOptions, Columns, Fold, TrainingData
+from carat.detectors import OutsideDetector
+from carat.detectors.encodings import Encoding
+from carat.devices import pick_device
+from carat.errors import InputError
+from carat.explain import ContextDetector, FittedExplainer
+from carat.files import write_text
+from carat.fitting.model import Model
+from carat.fitting.prepare import Prepared, prepare
+from carat.fitting.recipe import Recipe
+from carat.graph import KnowledgeGraph
+from carat.observing import Observer, watching
+from carat.results.scale import Threshold
+from carat.training import Run
+
+
+def fit(
+    data: Any,
+    *,
+    profile: str = "fast",
+    detector: Any = None,
+    encoding: Encoding | Literal["auto"] | None = "auto",
+    takes: Literal["frame", "ids"] = "frame",
+    explainer: str | FittedExplainer | Literal[False] | None = None,
+    graph: KnowledgeGraph | bool | None = None,
+    threshold: float | Threshold = 0.01,
+    seed: int = 0,
+    device: str = "auto",
+    checkpoints: str | Path | None = None,
+    progress: bool | Observer = False,
+    **columns: Unpack[ColumnOptions],
+) -> Model:
+    """Learn what is normal in a table.
+
+    What is given is never changed: detectors, explainers and graphs are cloned before they are fitted.
+
+    Args:
+        data: a frame (pandas, polars, pyarrow), a path, or the name of a dataset.
+        profile: `instant`, `fast` or `paper`; a named set of defaults.
+        detector: `mead`, `ape`, `counts`, `context`, or a detector of your own: a callable, a scikit-learn or PyOD
+            detector. An estimator that comes fitted is used as it is.
+        encoding: how a scikit-learn or PyOD detector sees categories: `onehot`, `ordinal` or `frequency`; None hands it
+            a frame of text, for a pipeline that encodes by itself; `auto` is `onehot` and `ordinal`.
+        takes: what a callable is given, a `frame` of text or `ids`.
+        explainer: `transformer`, `counts`, an explainer with settings of your own, or False for none.
+        graph: True or False for with or without one, or a graph with settings of your own; None follows the profile.
+            The methods `carat` and `carat-plus` need it.
+        threshold: quantile of the held-out scores below which a record is anomalous, or a `Threshold`.
+        seed: every random choice follows from it; on the CPU, the same seed gives the same model bit for bit.
+        device: `auto`, `cpu` or `cuda`.
+        checkpoints: a folder from which a killed fit is resumed when called again with the same arguments.
+        progress: True shows bars, an observer is told of stages and remarks; by default the logger `carat` gets the
+            remarks.
+        columns: which columns take part; see `Columns`. `domains` names them, `also` and `without` add and leave out,
+            `numeric` cuts columns into quantile bins, `id` names the records, `time` makes the newest records the
+            held-out ones, `metapaths` are paths of domains that belong together, and entities seen fewer than
+            `min_count` times count as unseen.
+    """
+    recipe = Recipe.of(
+        profile=profile,
+        detector=detector,
+        encoding=encoding,
+        takes=takes,
+        explainer=explainer,
+        graph=graph,
+        threshold=threshold,
+    )
+    with watching(progress) as observer:
+        run = Run(
+            seed=seed,
+            device=pick_device(device),
+            observer=observer,
+            checkpoints=None if checkpoints is None else Path(checkpoints),
+        )
+        began = time.monotonic()
+        prepared = prepare(data, Columns(**columns), observer=observer)
+        return fit_prepared(prepared, recipe, run, began=began)
+
+
+def fit_prepared(
+    prepared: Prepared,
+    recipe: Recipe | None = None,
+    run: Run | None = None,
+    *,
+    fold: Fold | None = None,
+    began: float | None = None,
+) -> Model:
+    """Fit the parts of a recipe on a prepared table.
+
+    Args:
+        prepared: the table.
+        recipe: what to fit; None is the profile `fast`.
+        run: seed, device, observer, checkpoints.
+        fold: which records to learn from and which to hold out; None holds out a tenth.
+        began: when the work began, on the monotonic clock, where reading is to count.
+    """
+    began = time.monotonic() if began is None else began
+    run, parts = run or Run(), (recipe or Recipe.of()).fresh(prepared.schema)
+    detector, explainer, graph, vocabulary = parts.detector, parts.explainer, parts.graph, prepared.vocabulary
+    if run.checkpoints is not None:
+        _claim(run.checkpoints, prepared, parts, run.seed)
+    counting = run.observer.stage("counting pairs", len(vocabulary) * (len(vocabulary) - 1) // 2)
+    fold = fold or prepared.fold(run.seed)
+    data = TrainingData.split(prepared.table.ids, vocabulary, fold=fold, advance=counting.advance)
+    pairs = data.pairs
+    if isinstance(detector, OutsideDetector):
+        detector = detector.speaking(prepared.like)
+    # The detector first: it is quick, and what is wrong with one from outside should not wait for the explainer. The
+    # context detector is the explainer, so there it is the other way round.
+    explainer_first = isinstance(detector, ContextDetector)
+    if explainer is not None and explainer_first:
+        explainer.fit(data, run)
+    reference = detector.fit(data, run).score(data.held_out).cpu().sort().values
+    if explainer is not None and not explainer_first:
+        explainer.fit(data, run)
+    if graph is not None:
+        graph.fit(data, run)
+    return Model(
+        schema=prepared.schema,
+        vocabulary=vocabulary,
+        pairs=pairs,
+        detector=detector,
+        explainer=explainer,
+        reference=reference,
+        threshold=parts.threshold,
+        graph=graph,
+        training={
+            "source": prepared.label,
+            "records": len(data.train),
+            "held_out": len(data.held_out),
+            "fingerprint": prepared.fingerprint(),
+            "left_out": dict(prepared.left_out),
+            "min_count": prepared.min_count,
+            "profile": parts.profile,
+            "seed": run.seed,
+            "device": run.device.type,
+            "seconds": round(time.monotonic() - began, 2),
+        },
+    )
+
+
+def _claim(checkpoints: Path, prepared: Prepared, recipe: Recipe, seed: int) -> None:
+    """Mark a checkpoint folder as this fit's, or refuse the folder of another one."""
+    vocabulary = json.dumps(prepared.vocabulary.to_json()).encode()
+    fingerprint = {
+        "data": prepared.fingerprint(),
+        "vocabulary": hashlib.sha256(vocabulary).hexdigest(),
+        "schema": prepared.schema.to_json(),
+        "parts": recipe.describe(),
+        "seed": seed,
+    }
+    file = checkpoints / "fit.json"
+    if file.exists():
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(f"{file}: is damaged; remove {checkpoints} and start again") from error
+        if found != json.loads(json.dumps(fingerprint)):
+            raise InputError(
+                f"{checkpoints}: is of a fit with other data or settings; give those, or remove it and start again"
+            )
+        return
+    checkpoints.mkdir(parents=True, exist_ok=True)
+    write_text(file, json.dumps(fingerprint))

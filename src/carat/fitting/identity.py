@@ -1,0 +1,49 @@
+"""What a model is known by: a hash over everything that decides its answers, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+PARTS = ("detector", "explainer", "graph")
+HISTORY = "history"
+"""The one fact of a part that tells how it was trained and not what it answers; it holds times."""
+
+
+def identity_of(
+    facts: Mapping[str, Any], documents: Mapping[str, Any], tensors: Mapping[str, Mapping[str, Tensor]]
+) -> str:
+    """The identity of a model, 16 hexadecimal digits.
+
+    It covers schema, vocabulary, tensors, threshold and the settings of every part; not the version of carat, not when,
+    where or from which file the model was fitted. A detector from outside is known by its name and options alone.
+
+    Args:
+        facts: `schema`, `threshold`, `detector`, `explainer`, `graph` as in the manifest.
+        documents: `vocabulary`.
+        tensors: by file and name.
+    """
+    digest = hashlib.sha256()
+    deciding = {
+        "schema": facts["schema"],
+        "threshold": facts["threshold"],
+        **{name: _deciding(facts.get(name)) for name in PARTS},
+        **documents,
+    }
+    digest.update(json.dumps(deciding, ensure_ascii=False, sort_keys=True).encode())
+    for file in sorted(tensors):
+        for name in sorted(tensors[file]):
+            tensor = tensors[file][name].detach().cpu().contiguous()
+            digest.update(f"{file}/{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+            digest.update(tensor.view(-1).numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _deciding(part: Mapping[str, Any] | None) -> Any:
+    if part is None or "facts" not in part:
+        return part
+    return {**part, "facts": {name: value for name, value in part["facts"].items() if name != HISTORY}}

@@ -1,0 +1,103 @@
+"""`load`: a model folder becomes a `Model` again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from torch import Tensor
+
+from carat.data.pairs import Pairs
+from carat.data.schema import Schema
+from carat.data.vocabulary import Vocabulary
+from carat.detectors import FittedDetector, OutsideDetector, outside_detector
+from carat.detectors.encodings import Encoding
+from carat.errors import InputError, ModelFolderError
+from carat.explain import ContextDetector, FittedExplainer
+from carat.fitting.model import Model
+from carat.fitting.store import read_folder
+from carat.graph import KnowledgeGraph
+from carat.registry import DETECTORS, EXPLAINERS
+from carat.results.scale import Threshold
+from carat.training.fitted import Fitted
+
+
+def load(
+    path: str | Path,
+    *,
+    detector: Any = None,
+    encoding: Encoding | Literal["auto"] | None = "auto",
+    takes: Literal["frame", "ids"] | None = None,
+) -> Model:
+    """Read a model folder back.
+
+    Args:
+        path: the folder.
+        detector: the outside detector that the model was fitted with, already fitted; such a detector is not stored.
+        encoding: how it sees categories; `auto` takes what the model was fitted with.
+        takes: what a callable is given; None takes what the model was fitted with.
+    """
+    contents = read_folder(Path(path))
+    facts = contents.facts
+    vocabulary = Vocabulary.from_json(contents.documents["vocabulary"])
+    pairs = Pairs.from_tensors(contents.tensors["pairs"])
+    explainer: FittedExplainer | None = None
+    if facts["explainer"] is not None:
+        explainer = EXPLAINERS.find(facts["explainer"]["name"]).load()(**facts["explainer"]["params"])
+        assert explainer is not None
+        _restore(explainer, facts["explainer"], contents.tensors["explainer"], vocabulary, pairs)
+    graph = None
+    if facts.get("graph") is not None:
+        graph = KnowledgeGraph(**facts["graph"]["params"])
+        _restore(graph, facts["graph"], contents.tensors["graph"], vocabulary, pairs)
+    described = facts["detector"]
+    restored: FittedDetector | OutsideDetector
+    if "outside" in described:
+        if detector is None:
+            raise ModelFolderError(
+                f"{path}: its detector '{described['outside']}' is from outside and not stored; "
+                "attach it in Python: carat.load(path, detector=…)"
+            )
+        options = dict(described["options"])
+        if encoding != "auto":
+            options["encoding"] = encoding
+        if takes is not None:
+            options["takes"] = takes
+        given = outside_detector(detector, **options)
+        if given.describe() != described["outside"] or given.options() != described["options"]:
+            raise InputError(
+                f"{path}: was fitted with the detector {described['outside']} {described['options']}, "
+                f"got {given.describe()} {given.options()}"
+            )
+        restored = given.attach(vocabulary)
+    else:
+        if detector is not None:
+            raise InputError(f"{path}: has its own detector '{described['name']}'; leave detector out")
+        own: FittedDetector = DETECTORS.find(described["name"]).load()(**described["params"])
+        if isinstance(own, ContextDetector) and explainer is not None:
+            own.attach(explainer)
+        _restore(own, described, contents.tensors["detector"], vocabulary, pairs)
+        restored = own
+    return Model(
+        schema=Schema.from_json(facts["schema"]),
+        vocabulary=vocabulary,
+        pairs=pairs,
+        detector=restored,
+        explainer=explainer,
+        reference=contents.tensors["reference"]["scores"],
+        threshold=Threshold(**facts["threshold"]),
+        graph=graph,
+        training=facts["training"],
+    )
+
+
+def _restore(
+    part: Fitted,
+    described: Mapping[str, Any],
+    tensors: Mapping[str, Tensor],
+    vocabulary: Vocabulary,
+    pairs: Pairs,
+) -> None:
+    part.restore_facts(described["facts"])
+    part.restore(tensors, vocabulary, pairs)

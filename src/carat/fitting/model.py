@@ -1,0 +1,280 @@
+"""The trained bundle: a `Model` scores, explains, finds recourse and saves. It is never changed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from carat.data.pairs import Pairs
+from carat.data.schema import Schema
+from carat.data.sources import Source, open_source
+from carat.data.table import Table
+from carat.data.vocabulary import Vocabulary
+from carat.datasets import Dataset
+from carat.detectors import FittedDetector, OutsideDetector
+from carat.explain import FittedExplainer
+from carat.fitting.identity import identity_of
+from carat.fitting.store import Contents, write_folder
+from carat.graph import KnowledgeGraph
+from carat.observing import Observer
+from carat.recourse import Constraints, Method, ModelParts, Settings
+from carat.registry import method, named_data
+from carat.results.batches import ResultBatch
+from carat.results.evidence import Evidence
+from carat.results.recourse import RecourseResult
+from carat.results.scale import Scale, Threshold
+from carat.training.fitted import Fitted
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted detector and explainer with everything needed to use them on a new table; `fit` and `load` make it.
+
+    A model is read-only and may be used from many threads at once.
+
+    Args:
+        schema: the domains and other roles of the columns.
+        vocabulary: the entities.
+        pairs: co-occurrence counts of the training records.
+        detector: gives scores, higher = more normal.
+        explainer: gives likelihoods; None where the model was fitted without.
+        reference: scores of held-out records, ascending, float32 [r]; percentiles are relative to them.
+        threshold: where anomalous begins.
+        graph: neighbours of entities, for the methods that use them; None where the model was fitted without.
+        training: facts about the fit, as `carat inspect` shows them.
+    """
+
+    schema: Schema
+    vocabulary: Vocabulary
+    pairs: Pairs
+    detector: FittedDetector | OutsideDetector
+    explainer: FittedExplainer | None
+    reference: Tensor
+    threshold: Threshold
+    graph: KnowledgeGraph | None = None
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def score(self, data: Any, *, progress: bool | Observer = False) -> Any:
+        """Score every record of a frame or file.
+
+        Args:
+            data: a frame (pandas, polars, pyarrow), a path, or the name of a dataset.
+            progress: True shows a bar; an observer is told of stages and remarks.
+
+        Returns:
+            A frame of the same library with the columns `record`, `score`, `percentile` (share of the reference at
+            or below, in percent: 0 = strangest) and `anomalous`.
+        """
+        from carat.jobs import score_frame  # noqa: PLC0415 - jobs run models, not models jobs
+
+        return score_frame(self, data, progress=progress)
+
+    def explain(self, data: Any, *, progress: bool | Observer = False) -> Any:
+        """How likely every entity of every record of a frame or file is in its context.
+
+        Args:
+            data: a frame, a path, or the name of a dataset.
+            progress: True shows a bar; an observer is told of stages and remarks.
+
+        Returns:
+            A frame of the same library with the column `record`, one column per domain with the likelihood of its
+            entity (null where missing), and `flagged`, the list of domains whose entity is less likely than 0.5.
+        """
+        from carat.jobs import explain_frame  # noqa: PLC0415
+
+        return explain_frame(self, data, progress=progress)
+
+    def recourse(
+        self,
+        data: Any,
+        *,
+        k: int = 50,
+        method: str | None = None,
+        top: int | None = None,
+        all: bool = False,
+        constraints: Constraints | Mapping[str, Any] | str | Path | None = None,
+        prefer: float = 0.5,
+        diversity: float = 0.0,
+        neighbours: int = 100,
+        budget: int | None = None,
+        seconds: float = 60.0,
+        progress: bool | Observer = False,
+    ) -> RecourseResult:
+        """What would have made the anomalous records of a frame or file normal.
+
+        Args:
+            data: a frame, a path, or the name of a dataset.
+            k: counterfactuals of a record, at most.
+            method: `carat-plus`, `carat` or `instant`, or a baseline: `replace-m`, `replace-2`, `xformer-r`, `rceaa`;
+                None takes the best that the model can do.
+            top: only the so many most anomalous records, the strangest first.
+            all: every record, also those that are normal already.
+            constraints: what may change: an object, a dictionary, or a TOML file.
+            prefer: of `carat-plus` and `instant`, from 0 (plausible) to 1 (valid to the detector).
+            diversity: 0 gives the best k; towards 1 they differ more from each other.
+            neighbours: candidates of each source.
+            budget: combinations of a record; None is 200,000, or 2,000 for a detector from outside.
+            seconds: for a batch of records; after that a quicker search.
+            progress: True shows a bar; an observer is told of stages and remarks.
+        """
+        from carat.jobs import recourse_result  # noqa: PLC0415
+
+        settings = Settings(
+            k=k,
+            neighbours=neighbours,
+            constraints=Constraints.of(constraints),
+            diversity=diversity,
+            prefer=prefer,
+            budget=budget,
+            seconds=seconds,
+        )
+        return recourse_result(self, data, settings, method=method, top=top, all=all, progress=progress)
+
+    def method(self, name: str | None = None, *, like: Any = None) -> Method:
+        """A method by name, put together from this model's parts; None takes the best there is for it.
+
+        Args:
+            name: of a method or baseline.
+            like: the data to come, whose frame library a callable detector is to be given.
+        """
+        counts_only = self.explainer is not None and self.explainer.name == "counts"
+        entry = method(name or ("instant" if counts_only else "carat-plus"))
+        parts = self.parts(like=like)
+        parts.check(entry.name, entry.needs)
+        made: Method = entry.load()(parts)
+        return made
+
+    def parts(self, *, like: Any = None) -> ModelParts:
+        """What methods are made of."""
+        return ModelParts(
+            vocabulary=self.vocabulary,
+            pairs=self.pairs.to(self.device),
+            detector=self.detector_for(like),
+            explainer=self.explainer,
+            graph=self.graph,
+            reference=self.reference,
+            threshold=self.threshold_score,
+        )
+
+    def detector_for(self, data: Any) -> FittedDetector | OutsideDetector:
+        """The detector; one from outside is given frames of the data's library."""
+        return self.detector.speaking(data) if isinstance(self.detector, OutsideDetector) else self.detector
+
+    @property
+    def scale(self) -> Scale:
+        """How scores are read."""
+        return Scale(self.reference, self.threshold_score)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The counts behind explanations."""
+        return Evidence(self.pairs, self.vocabulary)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the explainer, else the detector, computes."""
+        return getattr(self.explainer or self.detector, "device_", torch.device("cpu"))
+
+    def stream(self, source: Source) -> Iterator[Table]:
+        """The records of a source as ids, in parts."""
+        return Table.stream(source, self.schema, self.vocabulary)
+
+    def empty(self) -> Table:
+        """A table without records, for its columns."""
+        names = [*self.vocabulary.names, *([self.schema.id] if self.schema.id else [])]
+        no_rows = pa.table({name: pa.array([], pa.string()) for name in names})
+        return Table.read(open_source(no_rows), self.schema, self.vocabulary)
+
+    def empty_batch(self, settings: Settings) -> ResultBatch:
+        """A batch of a result without records, for its columns."""
+        none = torch.empty((0, len(self.vocabulary)))
+        costs = settings.constraints.cost is not None
+        return ResultBatch.unsearched(self.empty(), torch.empty(0), none, self.scale, costs=costs)
+
+    @property
+    def threshold_score(self) -> float:
+        """The score where anomalous begins."""
+        return self.threshold.resolve(self.reference)
+
+    def percentile(self, scores: Tensor) -> Tensor:
+        """Share of the reference scores at or below, in percent, float64 [n]."""
+        return self.scale.percentile(scores)
+
+    def with_threshold(self, threshold: Threshold | float) -> Model:
+        """The same model with another threshold (a number is a quantile); nothing is refitted."""
+        chosen = threshold if isinstance(threshold, Threshold) else Threshold(quantile=threshold)
+        return replace(self, threshold=chosen)
+
+    def unseen(self, data: Any) -> dict[str, dict[str, int]]:
+        """For each domain: the entities of a table that training never met, and in how many records each is."""
+        table = Table.read(open_source(opened(data)), self.schema, self.vocabulary)
+        return table.unseen.by_name(self.vocabulary)
+
+    def to(self, device: torch.device | str) -> Model:
+        """The same model on a device; this one stays where it is."""
+        wanted = torch.device(device)
+        if self.device == wanted:
+            return self
+        # All at once: the context detector and the explainer are one, and must stay so.
+        fitted = {
+            name: part
+            for name, part in (("detector", self.detector), ("explainer", self.explainer), ("graph", self.graph))
+            if isinstance(part, Fitted)
+        }
+        moved: dict[str, Any] = {name: part.to(wanted) for name, part in copy.deepcopy(fitted).items()}
+        return replace(self, **moved)
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash over what decides the model's answers; the same for the same model wherever it is."""
+        contents = self.contents()
+        return identity_of(contents.facts, contents.documents, contents.tensors)
+
+    def contents(self) -> Contents:
+        """What a model folder holds."""
+        contents = Contents(
+            facts={
+                "schema": self.schema.to_json(),
+                "threshold": self.threshold.to_json(),
+                "training": dict(self.training),
+                "detector": _describe(self.detector),
+                "explainer": None if self.explainer is None else _describe(self.explainer),
+                "graph": None if self.graph is None else _describe(self.graph),
+            },
+            documents={"vocabulary": self.vocabulary.to_json()},
+            tensors={"pairs": self.pairs.tensors(), "reference": {"scores": self.reference}},
+        )
+        if isinstance(self.detector, FittedDetector):
+            contents.tensors["detector"] = self.detector.tensors()
+        if self.explainer is not None:
+            contents.tensors["explainer"] = self.explainer.tensors()
+        if self.graph is not None:
+            contents.tensors["graph"] = self.graph.tensors()
+        return contents
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model folder; an existing one is replaced only with `force`."""
+        contents = self.contents()
+        contents.facts["identity"] = self.identity
+        write_folder(Path(path), contents, force=force)
+
+
+def opened(data: Any) -> Any:
+    """The data itself where it was given by the name of a dataset."""
+    found = named_data(data)
+    return found.table if isinstance(found, Dataset) else found
+
+
+def _describe(part: Fitted | OutsideDetector) -> dict[str, Any]:
+    """A part as the manifest names it."""
+    if isinstance(part, OutsideDetector):
+        return {"outside": part.describe(), "options": part.options()}
+    return {"name": part.name, "params": part.params(), "facts": part.facts()}

@@ -1,0 +1,78 @@
+"""From a table to ids that can be fitted: columns chosen, entities counted, records read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from carat.data import Columns, Fingerprint, Fold, Schema, Table, Vocabulary, open_source, scan
+from carat.data.scan import Scan
+from carat.datasets import Dataset
+from carat.observing import Observer, Remark, Silent, Watched
+from carat.registry import named_data
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table as `fit_prepared` takes it.
+
+    Args:
+        label: how the table was called.
+        schema: domains and other roles of the columns.
+        table: the records as ids, [n, m]; the vocabulary covers all of them.
+        left_out: columns that take no part, and why.
+        min_count: entities seen fewer times count as unseen.
+        like: what the records came from, for its frame library.
+    """
+
+    label: str
+    schema: Schema
+    table: Table
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    min_count: int = 1
+    like: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What the ids mean."""
+        return self.table.vocabulary
+
+    def fold(self, seed: int) -> Fold:
+        """What is held out where nobody says: the newest records where there is a time column, else random ones."""
+        return Fold.random(len(self.table), seed=seed) if self.table.time is None else Fold.newest(self.table.time)
+
+    def fingerprint(self) -> str:
+        """Of the records in their order."""
+        return Fingerprint().add(self.table.ids).text()
+
+
+def prepare(data: Any, columns: Columns | None = None, *, observer: Observer | None = None) -> Prepared:
+    """Read a table in two passes.
+
+    Args:
+        data: a frame (pandas, polars, pyarrow), a path, or the name of a dataset.
+        columns: which columns take part; None takes every column of text in which values repeat.
+        observer: is told of both passes, and of what became of the columns.
+    """
+    observer, chosen = observer or Silent(), columns or Columns()
+    data = named_data(data)
+    if isinstance(data, Dataset):
+        chosen, data = chosen.on(data.schema), data.table
+    source = Watched(open_source(data), observer, "reading entities", "reading records")
+    found = scan(source, chosen)
+    for remark in _remarks(found):
+        observer.remark(remark)
+    table = Table.read(source, found.schema, found.vocabulary, found.rows)
+    return Prepared(source.label, found.schema, table, dict(found.left_out), chosen.min_count, data)
+
+
+def _remarks(found: Scan) -> list[Remark]:
+    remarks = [Remark("domains", found.domains_line())]
+    left_out, crowded = found.left_out_line(), found.crowded_line()
+    if left_out is not None:
+        code = "left-out-names" if found.nameless else "left-out"
+        remarks.append(Remark(code, left_out, warning=True))
+    if crowded is not None:
+        remarks.append(Remark("crowded", crowded, warning=True))
+    return remarks

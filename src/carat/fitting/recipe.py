@@ -1,0 +1,114 @@
+"""What a model is to be made of: a detector, an explainer, a graph, each fresh and unfitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from carat.data.schema import Schema
+from carat.detectors import FittedDetector, OutsideDetector, outside_detector
+from carat.detectors.encodings import Encoding
+from carat.errors import InputError
+from carat.explain import ContextDetector, FittedExplainer, TransformerExplainer
+from carat.graph import KnowledgeGraph
+from carat.profiles import Profile
+from carat.registry import DETECTORS, EXPLAINERS, PROFILES
+from carat.results.scale import Threshold
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The parts of a model before they are fitted, and where anomalous will begin.
+
+    `fresh` clones the parts, so that a recipe can be used for any number of fits and what was given stays as it was.
+
+    Args:
+        profile: its name, as a fact.
+        detector: gives scores.
+        explainer: gives likelihoods; None for none.
+        graph: gives neighbours; None for none.
+        threshold: where anomalous begins.
+    """
+
+    profile: str
+    detector: FittedDetector | OutsideDetector
+    explainer: FittedExplainer | None
+    graph: KnowledgeGraph | None
+    threshold: Threshold
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        profile: str = "fast",
+        detector: Any = None,
+        encoding: Encoding | Literal["auto"] | None = "auto",
+        takes: Literal["frame", "ids"] = "frame",
+        explainer: str | FittedExplainer | Literal[False] | None = None,
+        graph: KnowledgeGraph | bool | None = None,
+        threshold: float | Threshold = 0.01,
+    ) -> Recipe:
+        """From the arguments of `fit`: a profile names defaults, an argument always wins."""
+        defaults: Profile = PROFILES.find(profile).load()()
+        explaining = _explainer(explainer, defaults)
+        chosen = _detector(detector, defaults, encoding, takes)
+        if isinstance(chosen, ContextDetector) and explaining is None:
+            raise InputError("the detector 'context' is the explainer; it can't be fitted without one")
+        quantile = threshold if isinstance(threshold, Threshold) else Threshold(quantile=threshold)
+        return cls(profile, chosen, explaining, _graph(graph, defaults, explaining), quantile)
+
+    def fresh(self, schema: Schema) -> Recipe:
+        """The same with clones of all parts; the graph follows the schema's metapaths where it has none of its own."""
+        detector = self.detector.clone()
+        explainer = None if self.explainer is None else self.explainer.clone()
+        graph = self.graph
+        if graph is not None:
+            graph = graph.clone(metapaths=graph.metapaths or schema.metapaths)
+        if isinstance(detector, ContextDetector):
+            assert explainer is not None
+            detector.attach(explainer)
+        return Recipe(self.profile, detector, explainer, graph, self.threshold)
+
+    def describe(self) -> list[Any]:
+        """The parts and their arguments, for what must be equal when a fit is resumed."""
+        return [
+            part.describe() if isinstance(part, OutsideDetector) else [part.name, part.params()]
+            for part in (self.detector, self.explainer, self.graph)
+            if part is not None
+        ]
+
+
+def _detector(
+    detector: Any,
+    defaults: Profile,
+    encoding: Encoding | Literal["auto"] | None,
+    takes: Literal["frame", "ids"],
+) -> FittedDetector | OutsideDetector:
+    if detector is None or isinstance(detector, str):
+        made: FittedDetector = DETECTORS.find(detector or defaults.detector).load()()
+        return made
+    if isinstance(detector, FittedDetector):
+        return detector
+    return outside_detector(detector, encoding=encoding, takes=takes)
+
+
+def _explainer(explainer: str | FittedExplainer | Literal[False] | None, defaults: Profile) -> FittedExplainer | None:
+    if explainer is False:
+        return None
+    if isinstance(explainer, FittedExplainer):
+        return explainer
+    name = explainer or defaults.explainer
+    made: FittedExplainer = EXPLAINERS.find(name).load()(
+        **(defaults.explainer_params if name == defaults.explainer else {})
+    )
+    return made
+
+
+def _graph(
+    graph: KnowledgeGraph | bool | None, defaults: Profile, explainer: FittedExplainer | None
+) -> KnowledgeGraph | None:
+    """Without a trained explainer no method asks for a graph, so by default there is none either."""
+    if isinstance(graph, KnowledgeGraph):
+        return graph
+    wanted = isinstance(explainer, TransformerExplainer) if graph is None else graph
+    return KnowledgeGraph(**defaults.graph_params) if wanted else None

@@ -1,0 +1,31 @@
+"""Jobs: a table goes through a model and comes out as batches; the one runner under every door.
+
+`score`, `explain` and `recourse` make a `Job`: iterate over it for its batches, or pour it `into` sinks. A job knows no
+terminal and no page: an observer is told of its progress and remarks, and it can be cancelled between two batches.
+"""
+
+from carat.jobs.explain_job import ExplainSummary, explain
+from carat.jobs.frames import explain_frame, recourse_result, score_frame
+from carat.jobs.job import Cancel, Job, Sink, Summary
+from carat.jobs.recourse_job import RecourseSummary, recourse
+from carat.jobs.score_job import ScoreSummary, score
+from carat.jobs.sinks import Sidecar, Strangest, TableSink
+
+__all__ = [
+    "score",
+    "explain",
+    "recourse",
+    "Job",
+    "Cancel",
+    "Summary",
+    "ScoreSummary",
+    "ExplainSummary",
+    "RecourseSummary",
+    "Sink",
+    "TableSink",
+    "Sidecar",
+    "Strangest",
+    "score_frame",
+    "explain_frame",
+    "recourse_result",
+]

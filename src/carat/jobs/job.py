@@ -1,0 +1,208 @@
+"""What all jobs share: reading, remarks, the summary, cancellation, and the way into sinks."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+import torch
+from torch import Tensor
+
+from carat._version import __version__
+from carat.data import Fingerprint, Table, open_source
+from carat.errors import Cancelled
+from carat.fitting.model import Model, opened
+from carat.observing import Observer, Remark, Silent
+from carat.results.origin import Origin
+
+PIECE = 8_192
+"""Records that go through a model between two steps of a progress bar."""
+
+B = TypeVar("B")
+B_contra = TypeVar("B_contra", contravariant=True)
+
+
+class Cancel:
+    """Asks a job to stop; it does so between two batches, and raises `Cancelled`. Safe to use from another thread."""
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+
+    def set(self) -> None:
+        """Stop."""
+        self._asked.set()
+
+    def check(self) -> None:
+        """Raise where somebody asked to stop."""
+        if self._asked.is_set():
+            raise Cancelled("the job was cancelled")
+
+
+@dataclass
+class Summary:
+    """What a job did, complete when it has ended.
+
+    Args:
+        records: records that came out.
+        read: records that went in.
+        origin: which model and which data; None until the end.
+        remarks: what is worth knowing.
+    """
+
+    records: int = 0
+    read: int = 0
+    origin: Origin | None = None
+    remarks: list[Remark] = field(default_factory=list)
+
+    def facts(self) -> dict[str, Any]:
+        """The numbers, for programs."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("origin", "remarks")}
+
+
+class Sink(Protocol[B_contra]):
+    """Takes the batches of a job: entered before the first one, left after the last or when something went wrong."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None: ...
+
+    def take(self, batch: B_contra) -> None:
+        """The next batch."""
+        ...
+
+    def finish(self, job: Any) -> None:
+        """All batches have come; the job's summary is complete."""
+        ...
+
+
+class Job(ABC, Generic[B]):
+    """One pass of a table through a model, in batches. It can be iterated once.
+
+    Args:
+        model: the model.
+        data: a frame, a path, `-` for standard input, the name of a dataset, or records as ids (`Table`).
+        observer: is told of progress and remarks.
+        cancel: stops the job between two batches.
+    """
+
+    name: str
+    """As the command line calls it."""
+    summary: Summary
+
+    def __init__(
+        self, model: Model, data: Any, *, observer: Observer | None = None, cancel: Cancel | None = None
+    ) -> None:
+        self.model = model
+        self.data = data if isinstance(data, Table) else opened(data)
+        self.observer, self.cancel = observer or Silent(), cancel or Cancel()
+        self.detector = model.detector_for(None if isinstance(data, Table) else self.data)
+        self.scored: list[Any] = []
+        """Called with the scores [n] of all records that are looked at, those that do not come out among them."""
+        self._met = Fingerprint()
+        self._unseen: Counter[tuple[str, str]] = Counter()
+        self._source = None if isinstance(data, Table) else open_source(self.data, once=True)
+        self.label = "records" if self._source is None else self._source.label
+        self._rows = len(data) if self._source is None else self._source.about_rows()
+
+    def __iter__(self) -> Iterator[B]:
+        """The batches; each is complete when it comes."""
+        for batch in self._batches():
+            self.cancel.check()
+            yield batch
+            self.cancel.check()
+        self._conclude()
+
+    @abstractmethod
+    def _batches(self) -> Iterator[B]:
+        """The work itself; counts into the summary."""
+
+    @abstractmethod
+    def empty(self) -> B:
+        """A batch without records, for its columns."""
+
+    def into(self, *sinks: Sink[B]) -> Summary:
+        """Run to the end, every batch into every sink; where something goes wrong, no sink keeps half of it."""
+        with ExitStack() as stack:
+            for sink in sinks:
+                stack.enter_context(sink)
+            for batch in self:
+                for sink in sinks:
+                    sink.take(batch)
+            for sink in sinks:
+                sink.finish(self)
+        return self.summary
+
+    def _tables(self) -> Iterator[Table]:
+        """The records as ids, as they are read; counted, and looked at for entities that training never met."""
+        parts = iter([self.data]) if self._source is None else self.model.stream(self._source)
+        for part in parts:
+            self.cancel.check()
+            yield part
+            self.summary.read += len(part)
+            self._met.add(part.ids)
+            for domain, entities in part.unseen.by_name(self.model.vocabulary).items():
+                self._unseen.update({(domain, entity): count for entity, count in entities.items()})
+
+    def _score(self, ids: Tensor) -> Tensor:
+        """The detector's scores, on the CPU, [n]; whoever listens to `scored` hears of them."""
+        score = self.detector.score(ids).cpu()
+        for listener in self.scored:
+            listener(score)
+        return score
+
+    def remark(self, code: str, text: str, *, warning: bool = False) -> None:
+        """For the observer, and for the summary."""
+        said = Remark(code, text, warning)
+        self.summary.remarks.append(said)
+        self.observer.remark(said)
+
+    @property
+    def learned_from(self) -> bool:
+        """Whether the records read are those that the model was fitted on."""
+        return bool(self._met.text() == self.model.training.get("fingerprint"))
+
+    def _conclude(self) -> None:
+        self.summary.origin = Origin(
+            __version__,
+            self.model.identity,
+            self.label,
+            self._met.text(),
+            self.summary.read,
+            datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+    def _remark_if_learned(self) -> None:
+        """A record that was learned from has vouched for itself; whoever looks at the very table should know."""
+        if self.learned_from:
+            self.remark(
+                "learned-from",
+                f"the model learned from {self.model.training['records']:,} of these records, and they look more "
+                "normal for it: go by the order, not by the threshold",
+                warning=True,
+            )
+
+    def _remark_unseen(self) -> None:
+        if self._unseen:
+            shown = ", ".join(
+                f"{domain} {entity} ({count:,}×)" for (domain, entity), count in self._unseen.most_common(5)
+            )
+            more = f" and {len(self._unseen) - 5:,} more" if len(self._unseen) > 5 else ""
+            self.remark("unseen", f"never seen in training: {shown}{more}")
+
+
+def pieces(table: Table) -> Iterator[Table]:
+    """A table in parts of `PIECE` records."""
+    if len(table) <= PIECE:
+        yield table
+        return
+    for index in torch.arange(len(table)).split(PIECE):
+        yield table.take(index)

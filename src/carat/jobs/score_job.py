@@ -1,0 +1,57 @@
+"""Score every record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from carat.fitting.model import Model
+from carat.jobs.job import Cancel, Job, Summary, pieces
+from carat.observing import Observer
+from carat.results.batches import ScoreBatch
+
+
+@dataclass
+class ScoreSummary(Summary):
+    """What a scoring did.
+
+    Args:
+        anomalous: records below the threshold.
+    """
+
+    anomalous: int = 0
+
+
+class ScoreJob(Job[ScoreBatch]):
+    """How normal every record of a table is."""
+
+    name = "score"
+    summary: ScoreSummary
+
+    def _batches(self) -> Iterator[ScoreBatch]:
+        scale = self.model.scale
+        stage = self.observer.stage("scoring", self._rows)
+        for part in self._tables():
+            for piece in pieces(part):
+                batch = ScoreBatch(piece, self._score(piece.ids), scale)
+                self.summary.records += len(batch)
+                self.summary.anomalous += int(scale.anomalous(batch.score).sum())
+                yield batch
+                stage.advance(len(piece))
+        stage.finish()
+        self._remark_if_learned()
+        self._remark_unseen()
+
+    def empty(self) -> ScoreBatch:
+        """A batch without records, for its columns."""
+        return ScoreBatch(self.model.empty(), torch.empty(0), self.model.scale)
+
+
+def score(model: Model, data: Any, *, observer: Observer | None = None, cancel: Cancel | None = None) -> ScoreJob:
+    """A job that scores every record of a table; see `Job`."""
+    job = ScoreJob(model, data, observer=observer, cancel=cancel)
+    job.summary = ScoreSummary()
+    return job

@@ -1,0 +1,165 @@
+"""Where the batches of a job go: a table, the file beside it, the few strangest records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+import pyarrow as pa
+import torch
+
+from carat.data import TableWriter
+from carat.files import check_place, write_text
+from carat.fitting.model import Model
+from carat.results.batches import ExplainBatch, ResultBatch, ScoreBatch
+from carat.results.explanation import Explanation, explain_batch
+
+B = TypeVar("B")
+
+
+class PlainSink(Generic[B]):
+    """A sink that holds nothing open; what others build on."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing to close."""
+
+    def take(self, batch: B) -> None:
+        """The next batch."""
+
+    def finish(self, job: Any) -> None:
+        """All batches have come."""
+
+
+class TableSink(PlainSink[B]):
+    """Rows of every batch into a file by its ending, or as JSON lines to standard output.
+
+    Args:
+        path: the file, or `-`.
+        make: from a batch to its rows.
+        force: whether an existing file is replaced.
+    """
+
+    def __init__(self, path: str | Path, make: Callable[[B], pa.Table], *, force: bool = False) -> None:
+        self.make = make
+        self.writer = TableWriter(path, force=force)
+
+    def __enter__(self) -> Self:
+        self.writer.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """The file is there whole, or not at all."""
+        self.writer.__exit__(kind, error, trace)
+
+    def take(self, batch: B) -> None:
+        """Write its rows."""
+        self.writer.write(self.make(batch))
+
+    def finish(self, job: Any) -> None:
+        """A table without rows has its columns all the same."""
+        if not self.writer.begun:
+            self.writer.write(self.make(job.empty()))
+
+
+class Sidecar(PlainSink[Any]):
+    """A file beside an output that says what made it: model, data, options, counts.
+
+    Args:
+        path: of the output.
+        options: of the command, as facts.
+        force: whether an existing file is replaced.
+    """
+
+    def __init__(self, path: str | Path, options: Mapping[str, Any] | None = None, *, force: bool = False) -> None:
+        self.path = sidecar_of(path)
+        self.options = dict(options or {})
+        self.text: str | None = None
+        check_place(self.path, force=force)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Written where all went well; given to a job before the table, it is left after the table."""
+        if kind is None and self.text is not None:
+            write_text(self.path, self.text)
+
+    def finish(self, job: Any) -> None:
+        """The summary is complete."""
+        summary = job.summary
+        about = {
+            "job": job.name,
+            "origin": summary.origin.to_json(),
+            "options": self.options,
+            "summary": summary.facts(),
+            "remarks": [remark.text for remark in summary.remarks],
+        }
+        self.text = json.dumps(about, ensure_ascii=False, indent=1, default=str) + "\n"
+
+
+def sidecar_of(path: str | Path) -> Path:
+    """The file beside an output that says what made it."""
+    return Path(f"{path}.about.json")
+
+
+class Strangest(PlainSink[Any]):
+    """The few records of lowest score, explained, gathered while the batches go by.
+
+    Args:
+        model: explains.
+        limit: how many.
+        show: counterfactuals of each.
+    """
+
+    def __init__(self, model: Model, limit: int, *, show: int = 3) -> None:
+        self.model, self.limit, self.show = model, limit, show
+        self.explained: list[Explanation] = []
+
+    def take(self, batch: ScoreBatch | ExplainBatch | ResultBatch) -> None:
+        """Keep what is stranger than what was kept so far; of an explanation, records with a flagged entity alone."""
+        if not self.limit:
+            return
+        if isinstance(batch, ExplainBatch):
+            batch = batch.take(torch.nonzero(batch.flagged.any(dim=1)).flatten())
+        rows = batch.score.argsort(stable=True)[: self.limit]
+        fresh = explain_batch(self._searched(batch, rows), self.model.evidence, show=self.show)
+        self.explained = sorted([*self.explained, *fresh], key=lambda one: one.score)[: self.limit]
+
+    def _searched(self, batch: ScoreBatch | ExplainBatch | ResultBatch, rows: torch.Tensor) -> ResultBatch:
+        """Some records of a batch as a result; the explainer is asked about the few that count."""
+        if isinstance(batch, ResultBatch):
+            return batch.take(rows)
+        few, explainer = batch.table.take(rows), self.model.explainer
+        if isinstance(batch, ExplainBatch):
+            likelihood = batch.likelihood[rows]
+        elif explainer is None:
+            likelihood = torch.full(few.ids.shape, torch.nan)
+        else:
+            likelihood = explainer.likelihood(few.ids).cpu()
+        return ResultBatch.unsearched(few, batch.score[rows], likelihood, self.model.scale)
+
+
+class JsonSink(PlainSink[ResultBatch]):
+    """Every record with its explanation and counterfactuals, one JSON object per line; see `Explanation.to_json`.
+
+    Args:
+        model: explains.
+        write: is given each line.
+    """
+
+    def __init__(self, model: Model, write: Callable[[str], Any]) -> None:
+        self.model, self.write = model, write
+
+    def take(self, batch: ResultBatch) -> None:
+        """Explain and write."""
+        for explanation in explain_batch(batch, self.model.evidence, show=None):
+            self.write(json.dumps(explanation.to_json(), ensure_ascii=False))

@@ -1,0 +1,172 @@
+"""Who watches long work: a bar for every stage, and a line for every remark; on a terminal, in a log, or nowhere."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import Console
+
+    from carat.data.sources import Source
+
+_logger = logging.getLogger("carat")
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something a person should know that stops nothing.
+
+    Args:
+        code: what kind of remark it is, for programs; `warning` is for those that need attention.
+        text: one line, in words that hold in Python and on the command line alike.
+        warning: whether it may change what the results mean.
+    """
+
+    code: str
+    text: str
+    warning: bool = False
+
+
+class Stage(Protocol):
+    """One long step under way."""
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        """So many steps are done; `note` is a short remark such as the present loss."""
+        ...
+
+    def more(self, steps: int) -> None:
+        """There are so many steps more than was said."""
+        ...
+
+    def finish(self) -> None:
+        """All is done, however many steps it took."""
+        ...
+
+
+class Observer(Protocol):
+    """Is told of every stage of a job, and of everything worth a remark."""
+
+    def stage(self, name: str, total: int | None) -> Stage:
+        """Begin a step of `total` parts; None where nobody knows how many."""
+        ...
+
+    def remark(self, remark: Remark) -> None:
+        """Pass a remark on."""
+        ...
+
+
+class Silent:
+    """Shows nothing and says nothing."""
+
+    def stage(self, name: str, total: int | None) -> Stage:
+        """A stage that nobody sees."""
+        return self
+
+    def remark(self, remark: Remark) -> None:
+        """Nothing to say."""
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        """Nothing to show."""
+
+    def more(self, steps: int) -> None:
+        """Nothing to show."""
+
+    def finish(self) -> None:
+        """Nothing to show."""
+
+
+class Logged(Silent):
+    """What Python users get by default: no bars; remarks go to the logger `carat`."""
+
+    def remark(self, remark: Remark) -> None:
+        """Warnings as warnings, the rest as information."""
+        _logger.log(logging.WARNING if remark.warning else logging.INFO, remark.text)
+
+
+class Bars(Logged):
+    """Bars on a terminal or in a notebook, with an estimate of the time left; to be used in a `with` block."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        from rich.console import Console  # noqa: PLC0415 - keeps `import carat` quick
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: PLC0415
+
+        self.bars = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}", markup=False),
+            console=console or Console(stderr=True),
+            # Else rich would send standard output to its own console, which is standard error, and our data with it.
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def stage(self, name: str, total: int | None) -> Stage:
+        """A new bar below the others."""
+        task = self.bars.add_task(name, total=total, note="")
+        bars = self.bars
+
+        class Bar:
+            def advance(self, steps: int = 1, note: str = "") -> None:
+                bars.update(task, advance=steps, note=note)
+
+            def more(self, steps: int) -> None:
+                bars.update(task, total=(bars.tasks[task].total or 0) + steps)
+
+            def finish(self) -> None:
+                # A bar without steps must end full as well, so it counts at least one.
+                done = max(bars.tasks[task].completed, 1)
+                bars.update(task, total=done, completed=done)
+
+        return Bar()
+
+
+@contextmanager
+def watching(progress: bool | Observer | None) -> Iterator[Observer]:
+    """What the argument `progress` of the Python calls means: bars, none, or an observer of the user's own."""
+    if progress is True:
+        observer = Bars()
+        with observer.bars:
+            yield observer
+    else:
+        yield Logged() if progress is None or progress is False else progress
+
+
+def is_terminal() -> bool:
+    """Whether anybody sees what is written to standard error."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+class Watched:
+    """A source whose every pass is a stage of its own.
+
+    Args:
+        source: what is read.
+        observer: where it shows.
+        passes: what the passes are called, one after the other; the last name serves all that follow.
+    """
+
+    def __init__(self, source: Source, observer: Observer, *passes: str) -> None:
+        self.label, self.names = source.label, source.names
+        self._source, self._observer, self._passes = source, observer, list(passes)
+
+    def about_rows(self) -> int | None:
+        """As the source says."""
+        return self._source.about_rows()
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows; a batch counts as done when the next one is asked for."""
+        name = self._passes.pop(0) if len(self._passes) > 1 else self._passes[0]
+        stage = self._observer.stage(name, self.about_rows())
+        for batch in self._source.batches(columns):
+            yield batch
+            stage.advance(batch.num_rows)
+        stage.finish()

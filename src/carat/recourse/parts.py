@@ -1,0 +1,86 @@
+"""What a method is made of: a model's parts, and what to say where one is lacking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from carat.data.pairs import Pairs
+from carat.data.training_data import TrainingData
+from carat.data.vocabulary import Vocabulary
+from carat.errors import InputError
+from carat.explain import CountsExplainer, FittedExplainer, TransformerExplainer
+from carat.graph import KnowledgeGraph
+from carat.protocols import Detector
+from carat.training import Run
+
+_REFIT = "fit it again with `profile` fast or paper"
+NEEDS = {
+    "explainer": ("an explainer", "fit it again with one"),
+    "transformer": ("a trained explainer", _REFIT),
+    "graph": ("a graph", _REFIT),
+    "counts": ("the counts explainer", "fit another one with `profile` instant"),
+    "records": ("the training records", "it runs in carat bench only"),
+}
+"""What an entry of the registry can need: how it is called, and how to come by it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelParts:
+    """What a method may be made of.
+
+    Args:
+        vocabulary: what the ids mean.
+        pairs: co-occurrence counts.
+        detector: gives scores.
+        explainer: gives likelihoods, where the model has one.
+        graph: gives neighbours, where the model has one.
+        reference: scores of normal records, ascending, [r].
+        threshold: anomalous begins below this score.
+        records: what the model was trained on, where it is at hand; a model does not keep it.
+        run: seed and device of methods that draw or train.
+    """
+
+    vocabulary: Vocabulary
+    pairs: Pairs
+    detector: Detector
+    explainer: FittedExplainer | None
+    graph: KnowledgeGraph | None
+    reference: Tensor
+    threshold: float = float("-inf")
+    records: TrainingData | None = None
+    run: Run = field(default_factory=Run)
+
+    def check(self, method: str, needs: Iterable[str]) -> None:
+        """Refuse a method that lacks something here, and name the way to it."""
+        has = {
+            "explainer": self.explainer is not None,
+            "transformer": isinstance(self.explainer, TransformerExplainer),
+            "graph": self.graph is not None,
+            "counts": isinstance(self.explainer, CountsExplainer),
+            "records": self.records is not None,
+        }
+        for need in needs:
+            if not has[need]:
+                what, remedy = NEEDS[need]
+                raise InputError(f"the method '{method}' needs {what}, which this model lacks; {remedy}")
+
+    @property
+    def transformer(self) -> TransformerExplainer:
+        """The trained explainer."""
+        assert isinstance(self.explainer, TransformerExplainer)
+        return self.explainer
+
+    @property
+    def neighbours(self) -> KnowledgeGraph:
+        """The graph."""
+        assert self.graph is not None
+        return self.graph
+
+    @property
+    def counted(self) -> CountsExplainer:
+        """The explainer from pair counts."""
+        assert isinstance(self.explainer, CountsExplainer)
+        return self.explainer

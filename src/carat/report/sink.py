@@ -1,0 +1,61 @@
+"""The page as a sink of a job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from carat.errors import InputError
+from carat.files import check_place
+from carat.jobs.recourse_job import RecourseJob
+from carat.jobs.sinks import PlainSink
+from carat.report.collect import Collector
+from carat.report.overview import Overview
+from carat.report.page import check_extras, write_collected
+from carat.results.batches import ResultBatch
+
+
+class PageSink(PlainSink[ResultBatch]):
+    """One self-contained HTML page with the histogram of the whole table, written when all batches have come.
+
+    Args:
+        job: what will be poured into it; its scores are listened to.
+        path: the page.
+        title: the heading; None says which records of which data.
+        force: whether an existing page is replaced.
+    """
+
+    def __init__(self, job: RecourseJob, path: str | Path, *, title: str | None = None, force: bool = False) -> None:
+        self.path = Path(path)
+        check_extras()
+        if self.path.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"{self.path}: a report is a page, name it .html")
+        check_place(self.path, force=force)
+        self.title = title or f"{_which(job)} of {Path(job.label).name}"
+        self.collector = Collector(job.model.scale, job.model.evidence, job.method.name)
+        self._scores: list[Tensor] = []
+        job.scored.append(self._scores.append)
+
+    def take(self, batch: ResultBatch) -> None:
+        """Count it, and keep its strangest records."""
+        self.collector.add(batch)
+
+    @property
+    def listed(self) -> int:
+        """How many records the page lists."""
+        return min(len(self.collector.scores), self.collector.limit)
+
+    def finish(self, job: RecourseJob) -> None:
+        """Write the page."""
+        scores = torch.cat([torch.empty(0), *self._scores])
+        scale = self.collector.scale
+        overview = Overview.of(scores, scale.threshold, scale.reference) if len(scores) else None
+        self.collector.origin = job.summary.origin
+        stage = job.observer.stage("report", self.listed)
+        write_collected(self.collector, self.path, overview=overview, title=self.title, advance=stage.advance)
+
+
+def _which(job: RecourseJob) -> str:
+    return "Records" if job.all else "Anomalous records" if job.top is None else "Strangest records"

@@ -1,0 +1,25 @@
+"""What people and programs read: batches of a job, how scores are read, the evidence, explanations, results."""
+
+from carat.results.batches import SCORE_COLUMNS, ExplainBatch, ResultBatch, ScoreBatch
+from carat.results.evidence import Evidence
+from carat.results.explanation import Counterfactual, EntityView, Explanation, Witness, explain_batch
+from carat.results.origin import Origin
+from carat.results.recourse import RecourseResult
+from carat.results.scale import Scale, Threshold
+
+__all__ = [
+    "RecourseResult",
+    "Explanation",
+    "EntityView",
+    "Witness",
+    "Counterfactual",
+    "explain_batch",
+    "Evidence",
+    "Scale",
+    "Threshold",
+    "Origin",
+    "ScoreBatch",
+    "ExplainBatch",
+    "ResultBatch",
+    "SCORE_COLUMNS",
+]

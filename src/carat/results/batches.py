@@ -1,0 +1,198 @@
+"""What jobs hand out, a batch at a time: scores, likelihoods, counterfactuals, each with the rows of its output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+from torch import Tensor
+
+from carat.data.table import Table
+from carat.explain.choice import flagged
+from carat.recourse.outcome import Outcome
+from carat.results.scale import Scale
+
+SCORE_COLUMNS = ("record", "score", "percentile", "anomalous")
+
+
+@dataclass(frozen=True)
+class ScoreBatch:
+    """Records and their scores, on the CPU.
+
+    Args:
+        table: the records.
+        score: the detector's, [n].
+        scale: how scores are read.
+    """
+
+    table: Table
+    score: Tensor
+    scale: Scale
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def rows(self) -> pa.Table:
+        """One row per record, the columns of `carat score`."""
+        return pa.table(
+            {
+                "record": self.table.names_of_records(),
+                "score": self.score.double().numpy(),
+                "percentile": self.scale.percentile(self.score).numpy(),
+                "anomalous": pa.array(self.scale.anomalous(self.score).numpy()),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class ExplainBatch:
+    """Records and the likelihood of their entities, on the CPU.
+
+    Args:
+        table: the records.
+        likelihood: the explainer's, [n, m]; NaN where missing.
+        scorer: gives the detector's scores, where they are asked for.
+    """
+
+    table: Table
+    likelihood: Tensor
+    scorer: Callable[[Tensor], Tensor] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @cached_property
+    def flagged(self) -> Tensor:
+        """Entities less likely than not, bool [n, m]."""
+        return flagged(self.likelihood)
+
+    @cached_property
+    def score(self) -> Tensor:
+        """The detector's, [n]; asked for once, and only where somebody wants to know."""
+        return self.scorer(self.table.ids)
+
+    def take(self, index: Tensor) -> ExplainBatch:
+        """The records with these numbers, each at most once, in this order."""
+        return ExplainBatch(self.table.take(index), self.likelihood[index], self.scorer)
+
+    def rows(self) -> pa.Table:
+        """One row per record, the columns of `carat explain`."""
+        columns: dict[str, Any] = {"record": self.table.names_of_records()}
+        names = self.table.vocabulary.names
+        for name, column in zip(names, self.likelihood.double().numpy().T, strict=True):
+            columns[name] = pa.array(column, mask=np.isnan(column))
+        columns["flagged"] = domains_where(self.flagged, names)
+        return pa.table(columns)
+
+
+@dataclass(frozen=True)
+class ResultBatch:
+    """Records and what was found for them, on the CPU.
+
+    Args:
+        table: the records.
+        score: the detector's, of the records themselves, [n].
+        outcome: their counterfactuals.
+        scale: how scores are read.
+        decoded: the records as text, where somebody has decoded them before.
+    """
+
+    table: Table
+    score: Tensor
+    outcome: Outcome
+    scale: Scale
+    decoded: pa.Table | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def unsearched(
+        cls, table: Table, score: Tensor, likelihood: Tensor, scale: Scale, *, costs: bool = False
+    ) -> ResultBatch:
+        """Records [n, m] for which nothing was looked for, with the likelihood [n, m] of their entities."""
+        none = torch.empty((len(table), 0))
+        outcome = Outcome(
+            torch.empty((*none.shape, len(table.vocabulary)), dtype=torch.int64),
+            none.bool(),
+            none,
+            none if costs else None,
+            torch.zeros(len(table), dtype=torch.bool),
+            [None] * len(table),
+            likelihood,
+        )
+        return cls(table, score, outcome, scale)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @cached_property
+    def texts(self) -> pa.Table:
+        """The records as text, decoded once."""
+        return self.table.decode() if self.decoded is None else self.decoded
+
+    def take(self, index: Tensor) -> ResultBatch:
+        """The records with these numbers, each at most once, in this order."""
+        known = self.__dict__.get("texts", self.decoded)
+        texts = None if known is None else known.take(pa.array(index.numpy()))
+        return ResultBatch(self.table.take(index), self.score[index], self.outcome.take(index), self.scale, texts)
+
+    def rows(self) -> pa.Table:
+        """One row per counterfactual, the columns of `carat recourse`."""
+        outcome, vocabulary = self.outcome, self.table.vocabulary
+        record, rank = outcome.mask.nonzero(as_tuple=True)
+        ids = outcome.counterfactuals[record, rank]
+        changed = ids != self.table.ids[record]
+        score = outcome.score[record, rank]
+        index = pa.array(record.numpy())
+        columns: dict[str, Any] = {
+            "record": self.table.names_of_records().take(index),
+            "rank": pa.array((rank + 1).numpy()),
+            "score": score.double().numpy(),
+            "percentile": self.scale.percentile(score).numpy(),
+            "valid": pa.array((~self.scale.anomalous(score)).numpy()),
+            "changed": domains_where(changed, vocabulary.names),
+        }
+        after = vocabulary.decode(ids)
+        for number, name in enumerate(vocabulary.names):
+            # What is kept reads as it came, also where training never met it.
+            kept = self.texts[name].combine_chunks().take(index)
+            columns[name] = pc.if_else(pa.array(changed[:, number].numpy()), after[name], kept)
+        if outcome.cost is not None:
+            columns["cost"] = outcome.cost[record, rank].double().numpy()
+        return pa.table(columns)
+
+    def records(self) -> pa.Table:
+        """One row per record: its score, how many counterfactuals, whether all was searched, and why not more."""
+        outcome = self.outcome
+        percentile = self.scale.percentile(self.score)
+        normal = (~self.scale.anomalous(self.score)).tolist()
+        reasons = [
+            "; ".join(part for part in (_already(share) if above else None, reason) if part) or None
+            for above, share, reason in zip(normal, percentile.tolist(), outcome.reasons, strict=True)
+        ]
+        return pa.table(
+            {
+                "record": self.table.names_of_records(),
+                "score": self.score.double().numpy(),
+                "percentile": percentile.numpy(),
+                "flagged": domains_where(flagged(outcome.likelihood), self.table.vocabulary.names),
+                "count": outcome.mask.sum(dim=1).numpy(),
+                "exhausted": pa.array(outcome.exhausted.numpy()),
+                "reason": pa.array(reasons, pa.string()),
+            }
+        )
+
+
+def _already(percentile: float) -> str:
+    return f"it is already normal, at percentile {percentile:.1f}"
+
+
+def domains_where(mask: Tensor, names: list[str]) -> pa.Array:
+    """Names of the domains where a mask [n, m] is true, as lists [n]."""
+    starts = torch.cat([torch.zeros(1, dtype=torch.int64), mask.sum(dim=1).cumsum(0)])
+    found = pa.array(names, pa.string()).take(pa.array(mask.nonzero()[:, 1].numpy()))
+    return pa.ListArray.from_arrays(pa.array(starts.numpy(), pa.int32()), found)

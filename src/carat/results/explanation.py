@@ -1,0 +1,386 @@
+"""One record in words: which entities do not belong and why, and what would have made it normal."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from carat.data.vocabulary import MISSING, UNSEEN
+from carat.explain.choice import CUT
+from carat.results.batches import ResultBatch
+from carat.results.evidence import Evidence
+from carat.results.rarity import Pair, rarest_pairs
+
+SCHEMA, VERSION = "carat.record", 1
+"""Of `Explanation.to_json`. Fields are only ever added; one that changes its meaning raises the version."""
+
+DOUBTFUL = 0.7
+"""Above this likelihood, the least likely entity of a record is no hint."""
+DOUBT = 3
+"""Records by which a witness that was seldom seen is trusted less."""
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value
+
+
+def _times(together: int) -> str:
+    return {0: "never seen", 1: "seen only once"}.get(together, f"seen only {together:,} times")
+
+
+@dataclass(frozen=True)
+class Witness:
+    """What is known about an entity beside another one of its record.
+
+    Args:
+        domain: the other domain.
+        entity: the entity there.
+        together: how often the two were seen together in training.
+        usual: what the other entity usually goes with instead, and how often.
+    """
+
+    domain: str
+    entity: str
+    together: int
+    usual: tuple[tuple[str, int], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As a part of `Explanation.to_json`."""
+        return {
+            "column": self.domain,
+            "value": self.entity,
+            "together": self.together,
+            "usual": [{"value": text, "count": count} for text, count in self.usual],
+        }
+
+
+@dataclass(frozen=True)
+class EntityView:
+    """An entity of the record.
+
+    Args:
+        domain: its domain.
+        entity: its text; None where missing.
+        likelihood: the explainer's; None where missing.
+        seen: how often it was seen in training.
+        against: what speaks against it, the strongest first; empty where it is not flagged.
+        unseen: whether it is new to the model; one that was not seen and yet is not new is in held-out records alone.
+    """
+
+    domain: str
+    entity: str | None
+    likelihood: float | None
+    seen: int
+    against: tuple[Witness, ...] = ()
+    unseen: bool = False
+
+    @property
+    def flagged(self) -> bool:
+        """Whether it is less likely than not."""
+        return self.likelihood is not None and self.likelihood < CUT
+
+    def to_json(self) -> dict[str, Any]:
+        """As a part of `Explanation.to_json`."""
+        return {
+            "column": self.domain,
+            "value": self.entity,
+            "likelihood": _finite(self.likelihood),
+            "flagged": self.flagged,
+            "seen": self.seen,
+            "new": self.unseen,
+            "against": [one.to_json() for one in self.against],
+        }
+
+    def is_new(self) -> str:
+        """What there is to say of an entity that training did not meet."""
+        if self.unseen:
+            return f"{self.domain} {self.entity} was never seen in training."
+        return f"{self.domain} {self.entity} is only in records that were held out: nothing was learned of it."
+
+    def in_words(self) -> str:
+        """Why it does not belong, in one sentence."""
+        if not self.flagged:
+            return f"{self.domain} {self.entity} belongs here."
+        if not self.seen:
+            return self.is_new()
+        words = f"{self.domain} {self.entity} is unlikely here"
+        if not self.against:
+            return f"{words}."
+        first = self.against[0]
+        words += f": {_times(first.together)} with {first.domain} {first.entity}"
+        if first.usual:
+            words += f", which usually goes with {', '.join(text for text, _ in first.usual)}"
+        return f"{words}."
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """A counterfactual of the record.
+
+    Args:
+        rank: 1 is the best.
+        score: the detector's.
+        percentile: of the score.
+        valid: whether the score is normal.
+        changes: by domain, the entity before and after.
+        support: how often each new entity was seen with the least familiar entity beside it.
+        cost: of the changes; None without costs.
+        known: with how many of the entities beside it each new entity was ever seen.
+    """
+
+    rank: int
+    score: float
+    percentile: float
+    valid: bool
+    changes: dict[str, tuple[str | None, str]]
+    support: dict[str, int]
+    cost: float | None
+    known: dict[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a part of `Explanation.to_json`."""
+        return {
+            "rank": self.rank,
+            "score": _finite(self.score),
+            "percentile": _finite(self.percentile),
+            "valid": self.valid,
+            "cost": _finite(self.cost),
+            "changes": [
+                {
+                    "column": name,
+                    "before": before,
+                    "after": after,
+                    "support": self.support[name],
+                    "known": self.known.get(name, 0),
+                }
+                for name, (before, after) in self.changes.items()
+            ],
+        }
+
+    def verdict(self) -> str:
+        """Where its score lies, what it costs, and whether it helps at all."""
+        cost = "" if self.cost is None else f", cost {self.cost:g}"
+        return f"percentile {self.percentile:.1f}{cost}{'' if self.valid else ', still anomalous'}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A record, why it was flagged, and what would have made it normal.
+
+    Args:
+        record: its name.
+        score: the detector's.
+        percentile: of the score; 0 = strangest.
+        anomalous: whether the score is below the threshold.
+        entities: in the order of the domains.
+        counterfactuals: the best few.
+        reason: what limited them, if anything did.
+        pairs: where no entity is flagged, its entities that are seldom seen together, the rarest first.
+        count: how many counterfactuals were found, also those not shown.
+        exhausted: whether every combination was looked at.
+    """
+
+    record: Any
+    score: float
+    percentile: float
+    anomalous: bool
+    entities: tuple[EntityView, ...]
+    counterfactuals: tuple[Counterfactual, ...]
+    reason: str | None
+    pairs: tuple[Pair, ...] = ()
+    count: int = 0
+    exhausted: bool = True
+
+    @property
+    def blamed(self) -> list[EntityView]:
+        """The flagged entities, the least likely first."""
+        return [view for view in self._by_likelihood() if view.flagged]
+
+    def _by_likelihood(self) -> list[EntityView]:
+        told = (view for view in self.entities if view.likelihood is not None)
+        return sorted(told, key=lambda view: view.likelihood or 0.0)
+
+    def in_words(self) -> list[str]:
+        """Why the record was flagged, in sentences: its flagged entities, or what else is odd about it."""
+        if self.blamed:
+            return [view.in_words() for view in self.blamed]
+        present = [view for view in self.entities if view.entity is not None]
+        if not present:
+            return ["The record has no entities."]
+        said = ["No single entity stands out."]
+        said += [
+            f"The least likely is {view.domain} {view.entity}, with likelihood {view.likelihood:.2f}."
+            for view in self._by_likelihood()[:1]
+            if view.likelihood is not None and view.likelihood < DOUBTFUL
+        ]
+        new = [view for view in present if not view.seen]
+        said += [view.is_new() for view in new]
+        if self.pairs:
+            rarest = self.pairs[0]
+            one, other = self.entities[rarest.first], self.entities[rarest.second]
+            chance = f"about {rarest.expected:,.0f}" if rarest.expected >= 10 else f"about {rarest.expected:.1f}"
+            said.append(
+                f"Its rarest pair is {one.domain} {one.entity} and {other.domain} {other.entity}: "
+                f"{_times(rarest.together)} together, where chance alone would make it {chance}."
+            )
+        elif not new and len(present) > 1:
+            said.append("No pair of its entities is rare.")
+        return said
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole as plain values, in the documented schema (docs/schema.md); numbers that are not finite are None.
+
+        The page, the notebook view, `carat recourse --json` and services read this and nothing else.
+        """
+        return {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "record": self.record if isinstance(self.record, int) else str(self.record),
+            "score": _finite(self.score),
+            "percentile": _finite(self.percentile),
+            "anomalous": self.anomalous,
+            "values": [view.to_json() for view in self.entities],
+            "words": self.in_words(),
+            "blamed": [view.domain for view in self.blamed],
+            "pairs": [
+                {
+                    "columns": [self.entities[pair.first].domain, self.entities[pair.second].domain],
+                    "together": pair.together,
+                    "expected": _finite(pair.expected),
+                }
+                for pair in self.pairs
+            ],
+            "counterfactuals": [change.to_json() for change in self.counterfactuals],
+            "count": self.count,
+            "exhausted": self.exhausted,
+            "reason": self.reason,
+        }
+
+    def _repr_html_(self) -> str:
+        from carat.report import explanation_html  # noqa: PLC0415 - the page is made of results, not the other way
+
+        return explanation_html(self)
+
+    def __str__(self) -> str:
+        verdict = "anomalous" if self.anomalous else "normal"
+        lines = [f"Record {self.record}: {verdict}, percentile {self.percentile:.2f}"]
+        lines += [f"  {sentence}" for sentence in self.in_words()] if self.anomalous or self.blamed else []
+        for change in self.counterfactuals:
+            words = ", ".join(f"{name} {old} → {new}" for name, (old, new) in change.changes.items())
+            lines.append(f"  {change.rank}. {words} ({change.verdict()})")
+        if self.reason:
+            lines.append(f"  Note: {self.reason}.")
+        return "\n".join(lines)
+
+
+def explain_batch(batch: ResultBatch, evidence: Evidence, *, show: int | None) -> list[Explanation]:
+    """An explanation of every record of a batch, each with its best `show` counterfactuals; None is all of them."""
+    table, names = batch.table, batch.table.vocabulary.names
+    texts = batch.texts.to_pylist()
+    together = evidence.together(table.ids)
+    changes = _changes(batch, texts, evidence, show)
+    anomalous = batch.scale.anomalous(batch.score).tolist()
+    explained = []
+    for row, found in enumerate(batch.records().to_pylist()):
+        ids, likelihood = table.ids[row], batch.outcome.likelihood[row].tolist()
+        views = _Reading(ids.tolist(), likelihood, together[row].tolist(), names, texts[row], evidence).views()
+        blamed = any(view.flagged for view in views)
+        explained.append(
+            Explanation(
+                found["record"],
+                found["score"],
+                found["percentile"],
+                anomalous[row],
+                tuple(views),
+                tuple(changes[row]),
+                found["reason"],
+                () if blamed else tuple(rarest_pairs(ids, together[row], evidence.pairs.records)),
+                found["count"],
+                found["exhausted"],
+            )
+        )
+    return explained
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """One record with all that is known of it: ids, likelihoods [m], counts of its pairs [m][m], texts by domain."""
+
+    ids: list[int]
+    likelihood: list[float]
+    together: list[list[int]]
+    names: list[str]
+    texts: dict[str, Any]
+    evidence: Evidence
+
+    def views(self) -> list[EntityView]:
+        """Its entities, in the order of the domains."""
+        views = []
+        for number, (name, id) in enumerate(zip(self.names, self.ids, strict=True)):
+            # A missing entity has no likelihood, and a baseline that asks no explainer has none either.
+            told = id != MISSING and not math.isnan(self.likelihood[number])
+            likelihood = self.likelihood[number] if told else None
+            seen = max(self.together[number][number], 0)
+            view = EntityView(name, self.texts[name], likelihood, seen, unseen=id == UNSEEN)
+            views.append(replace(view, against=self._against(number)) if view.flagged else view)
+        return views
+
+    def _against(self, number: int) -> tuple[Witness, ...]:
+        """Entities beside a flagged one, the best witnesses first.
+
+        A good witness was seen seldom with the flagged entity, and nearly always with the same other one. One that is
+        itself in doubt is a poor witness; so is one that training hardly met; one that it never met is none.
+        """
+        others = [other for other, id in enumerate(self.ids) if other != number and id != MISSING]
+        usual = {other: tuple(self.evidence.usual(other, self.ids[other], number)) for other in others}
+        mine = self.together[number]
+
+        def rank(other: int) -> tuple[bool, bool, float, float]:
+            seen = self.together[other][other]
+            told = usual[other][0][1] / (seen + DOUBT) if usual[other] else 0.0
+            return seen == 0, self.likelihood[other] < CUT, mine[other] / max(seen, 1), -told
+
+        return tuple(
+            Witness(self.names[other], self.texts[self.names[other]], mine[other], usual[other])
+            for other in sorted(others, key=rank)
+        )
+
+
+def _changes(
+    batch: ResultBatch, before: list[dict[str, Any]], evidence: Evidence, show: int | None
+) -> list[list[Counterfactual]]:
+    """The best `show` counterfactuals of every record; all of them are looked up at once."""
+    outcome, scale, names = batch.outcome, batch.scale, batch.table.vocabulary.names
+    kept = outcome.mask if show is None else outcome.mask & (outcome.mask.cumsum(dim=1) <= show)
+    record, rank = kept.nonzero(as_tuple=True)
+    ids, score = outcome.counterfactuals[record, rank], outcome.score[record, rank]
+    changed = (ids != batch.table.ids[record]).tolist()
+    after = batch.table.vocabulary.decode(ids)
+    texts = {name: column.to_pylist() for name, column in after.items()}
+    together = evidence.together(ids)
+    together.diagonal(dim1=1, dim2=2).fill_(-1)  # beside an entity are the others
+    known = (together > 0).sum(dim=2).tolist()
+    most = torch.iinfo(together.dtype).max
+    least = together.masked_fill(together < 0, most).amin(dim=2)
+    support = least.masked_fill(least == most, 0).tolist()
+    scores, percentile, valid = score.tolist(), scale.percentile(score).tolist(), (~scale.anomalous(score)).tolist()
+    cost = None if outcome.cost is None else outcome.cost[record, rank].tolist()
+    found: list[list[Counterfactual]] = [[] for _ in before]
+    for place, (row, number) in enumerate(zip(record.tolist(), rank.tolist(), strict=True)):
+        where = [(d, name) for d, name in enumerate(names) if changed[place][d]]
+        found[row].append(
+            Counterfactual(
+                number + 1,
+                scores[place],
+                percentile[place],
+                valid[place],
+                {name: (before[row][name], texts[name][place]) for _, name in where},
+                {name: support[place][d] for d, name in where},
+                None if cost is None else cost[place],
+                {name: known[place][d] for d, name in where},
+            )
+        )
+    return found

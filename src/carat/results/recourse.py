@@ -1,0 +1,120 @@
+"""What recourse gives back: counterfactuals as a frame, a line about every record, an explanation of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from carat.data.sources import frame_like
+from carat.errors import InputError
+from carat.observing import Remark
+from carat.results.batches import ResultBatch
+from carat.results.evidence import Evidence
+from carat.results.explanation import Explanation, explain_batch
+from carat.results.origin import Origin
+from carat.results.scale import Scale
+
+EXPLAINED = 64
+"""Records explained at once."""
+
+
+@dataclass(frozen=True)
+class RecourseResult:
+    """Counterfactuals of some records, as `Model.recourse` gives them back.
+
+    Args:
+        batches: records and what was found, in order.
+        scale: how scores are read.
+        evidence: the counts behind explanations.
+        method: name of the method.
+        like: the user's data, whose frame library the results come in.
+        empty: a batch without records, for the columns of an empty result.
+        scored: scores of all records that were looked at, [n]; those of this result are among them.
+        origin: the model and the data that the result comes from.
+        remarks: what is worth knowing about it.
+    """
+
+    batches: tuple[ResultBatch, ...]
+    scale: Scale
+    evidence: Evidence = field(repr=False)
+    method: str
+    like: Any = field(repr=False)
+    empty: ResultBatch = field(repr=False)
+    scored: Tensor | None = field(default=None, repr=False)
+    origin: Origin | None = None
+    remarks: tuple[Remark, ...] = ()
+
+    def to_frame(self) -> Any:
+        """One row per counterfactual, in the library of the input.
+
+        Columns: `record`, `rank` (1 = best), `score`, `percentile`, `valid`, `changed` (the domains), then every
+        domain's, and `cost` at the end where costs were given.
+        """
+        return frame_like(self.to_arrow(), self.like)
+
+    def to_arrow(self) -> pa.Table:
+        """The same as an Arrow table."""
+        return pa.concat_tables([batch.rows() for batch in self.batches or (self.empty,)])
+
+    def to_json(self, *, show: int | None = None) -> list[dict[str, Any]]:
+        """One dictionary per record, with its explanation and counterfactuals; see `Explanation.to_json`.
+
+        Args:
+            show: counterfactuals of a record, at most; None gives all of them.
+        """
+        return [one.to_json() for one in self.explanations(show=show)]
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per record: record, score, percentile, flagged, count, exhausted, reason."""
+        return [row for batch in self.batches for row in batch.records().to_pylist()]
+
+    def report(self, path: str | Path, *, title: str | None = None) -> None:
+        """Write one self-contained HTML page: what was flagged, why, and what would have made it normal.
+
+        Needs the extra `report`. A page that is there already is replaced.
+        """
+        from carat.report import write_report  # noqa: PLC0415 - the page is made of results, not results of the page
+
+        write_report(self, path, title=title)
+
+    def _repr_html_(self) -> str:
+        from carat.report import result_html  # noqa: PLC0415
+
+        return result_html(self)
+
+    def __len__(self) -> int:
+        """Number of records."""
+        return sum(len(batch) for batch in self.batches)
+
+    def explanations(self, *, show: int | None = 5) -> Iterator[Explanation]:
+        """Why each record was flagged and what would have made it normal, in the order of the result.
+
+        Args:
+            show: counterfactuals of a record, at most; None gives all of them.
+        """
+        for batch in self.batches:
+            for start in range(0, len(batch), EXPLAINED):
+                some = batch.take(torch.arange(start, min(start + EXPLAINED, len(batch))))
+                yield from explain_batch(some, self.evidence, show=show)
+
+    def explain(self, record: Any, *, show: int | None = 5) -> Explanation:
+        """Why one record was flagged and what would have made it normal.
+
+        Args:
+            record: its row number, or its value in the id column.
+            show: how many counterfactuals to show.
+        """
+        for batch in self.batches:
+            names = batch.table.names_of_records()
+            place = np.flatnonzero([name == record for name in names.to_pylist()])
+            if len(place):
+                return explain_batch(batch.take(torch.from_numpy(place[:1])), self.evidence, show=show)[0]
+        raise InputError(f"record {record!r} is not in this result; result.records lists what is")

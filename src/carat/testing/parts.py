@@ -1,0 +1,93 @@
+"""What sources and methods are tried on: parts of one small model of the planted table, fitted once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from torch import Tensor
+
+from carat.data import TrainingData
+from carat.detectors import FittedDetector, OutsideDetector
+from carat.errors import InputError
+from carat.explain import ContextDetector, FittedExplainer, TransformerExplainer
+from carat.fitting import Model, fit, prepare
+from carat.graph import KnowledgeGraph
+from carat.recourse.parts import NEEDS, ModelParts
+from carat.testing.planted import planted_table
+
+
+def small_explainer(**changes: Any) -> TransformerExplainer:
+    """A transformer that learns the planted table in a few seconds."""
+    settings: dict[str, Any] = {"dim": 16, "layers": 1, "heads": 2, "bilinear": 8, "epochs": (12, 8, 4)}
+    settings |= {"batch_size": 64, "learning_rate": 6e-3, "tuning_rate": 2e-3}
+    return TransformerExplainer(**{**settings, **changes})
+
+
+@cache
+def trained() -> Model:
+    """A model of the planted table with a trained explainer and a graph."""
+    return fit(
+        planted_table(), detector="counts", explainer=small_explainer(), graph=KnowledgeGraph(epochs=20), device="cpu"
+    )
+
+
+@cache
+def counted() -> Model:
+    """A model of the planted table with the counts explainer and nothing trained."""
+    return fit(planted_table(), profile="instant", device="cpu")
+
+
+@cache
+def training_data() -> TrainingData:
+    """What these models were fitted on."""
+    prepared = prepare(planted_table())
+    return TrainingData.split(prepared.table.ids, prepared.vocabulary, fold=prepared.fold(0))
+
+
+def model_for(needs: Iterable[str] = (), detector: Any = "counts") -> Model:
+    """A model that has what is needed and nothing more, so that a need that nobody named is found out.
+
+    Args:
+        needs: see `carat.recourse.parts.NEEDS`.
+        detector: as `carat.fit` takes it.
+    """
+    needs = set(needs)
+    for need in sorted(needs - set(NEEDS)):
+        raise InputError(f"there is no need '{need}'; there is: {', '.join(NEEDS)}")
+    if {"transformer", "counts"} <= needs:
+        raise InputError("no model has both a trained explainer and the counts explainer; name one of the two")
+    explainer: FittedExplainer | None = None
+    if "transformer" in needs:
+        explainer = trained().explainer
+    elif needs & {"counts", "explainer"} or detector == "context":
+        explainer = counted().explainer
+    judge, reference = _judge(detector, explainer)
+    graph = trained().graph if "graph" in needs else None
+    return replace(counted(), detector=judge, reference=reference, explainer=explainer, graph=graph)
+
+
+def parts_of(model: Model, needs: Iterable[str] = ()) -> ModelParts:
+    """The parts of such a model, with the training records where they are needed."""
+    return replace(model.parts(), records=training_data() if "records" in set(needs) else None)
+
+
+def _judge(detector: Any, explainer: FittedExplainer | None) -> tuple[FittedDetector | OutsideDetector, Tensor]:
+    """A detector fitted on the planted table, and its scores of the held-out records, ascending, [r]."""
+    if detector != "context":
+        fitted = _judging(detector) if isinstance(detector, str) else _fitted(detector)
+        return fitted.detector, fitted.reference
+    assert explainer is not None
+    context = ContextDetector().attach(explainer).fit(training_data())
+    return context, context.score(training_data().held_out).sort().values
+
+
+def _fitted(detector: Any) -> Model:
+    return fit(planted_table(), detector=detector, explainer=False, device="cpu")
+
+
+@cache
+def _judging(name: str) -> Model:
+    return _fitted(name)

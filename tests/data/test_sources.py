@@ -1,0 +1,208 @@
+"""Everything that can be read, and how each way of saying the same gives the same text."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from carat.data import open_source
+from carat.data.sources import frame_like
+from carat.errors import InputError
+from tests.support.sources import columns_of
+
+EXPECTED = {"HSCode": ["0721", "NA", None], "Port": ["Äå", None, "x\ny"]}
+
+
+def csv_text(delimiter: str = ",") -> str:
+    return 'HSCode,Port\n0721,Äå\nNA,\n"","x\ny"\n'.replace(",", delimiter)
+
+
+def jsonl_text() -> str:
+    rows = [{"HSCode": "0721", "Port": "Äå"}, {"HSCode": "NA"}, {"HSCode": None, "Port": "x\ny"}]
+    return "\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n"
+
+
+WRITERS: dict[str, Callable[[Path], Any]] = {
+    "plain.csv": lambda path: path.write_text(csv_text(), encoding="utf-8"),
+    "semicolon.csv": lambda path: path.write_text(csv_text(";"), encoding="utf-8"),
+    "tab.csv": lambda path: path.write_text(csv_text("\t"), encoding="utf-8"),
+    "bom.csv": lambda path: path.write_text(csv_text(), encoding="utf-8-sig"),
+    "crlf.csv": lambda path: path.write_bytes(csv_text().replace("\n", "\r\n").replace("x\r\n", "x\n").encode()),
+    "cr.csv": lambda path: path.write_bytes(csv_text().replace("\n", "\r").replace("x\r", "x\n").encode()),
+    "packed.csv.gz": lambda path: path.write_bytes(gzip.compress(csv_text().encode())),
+    "lines.jsonl": lambda path: path.write_text(jsonl_text(), encoding="utf-8"),
+    "columns.parquet": lambda path: pq.write_table(pa.table(EXPECTED), path),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_files(name: str, tmp_path: Path) -> None:
+    WRITERS[name](tmp_path / name)
+    source = open_source(tmp_path / name)
+    assert source.names == ["HSCode", "Port"]
+    assert columns_of(source) == EXPECTED
+    assert columns_of(source, ["Port"]) == {"Port": EXPECTED["Port"]}, "a source can be read again, in part"
+
+
+FRAMES: dict[str, Callable[[], Any]] = {
+    "pandas": lambda: pd.DataFrame(EXPECTED),
+    "pandas categories": lambda: pd.DataFrame(EXPECTED).astype("category"),
+    "polars": lambda: pl.DataFrame(EXPECTED),
+    "polars categories": lambda: pl.DataFrame(EXPECTED).with_columns(pl.all().cast(pl.Categorical)),
+    "polars lazy": lambda: pl.LazyFrame(EXPECTED),
+    "pyarrow": lambda: pa.table(EXPECTED),
+    "pyarrow batch": lambda: pa.RecordBatch.from_pydict(EXPECTED),
+    "dictionary": lambda: EXPECTED,
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_frames(name: str) -> None:
+    assert columns_of(open_source(FRAMES[name]())) == EXPECTED
+
+
+def test_frame_like_gives_back_the_library_it_got() -> None:
+    table = pa.table({"score": [1.0]})
+    assert isinstance(frame_like(table, pd.DataFrame()), pd.DataFrame)
+    assert isinstance(frame_like(table, pl.DataFrame()), pl.DataFrame)
+    assert isinstance(frame_like(table, "file.csv"), pa.Table)
+
+
+def test_a_delimiter_within_a_quoted_name_is_no_delimiter(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('"Port, city, country";Good\nA;B\n')
+    assert columns_of(open_source(tmp_path / "t.csv")) == {"Port, city, country": ["A"], "Good": ["B"]}
+
+
+def test_quoted_names_may_span_lines(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('"Port\nof lading","say ""hi"""\nA,B\n')
+    assert columns_of(open_source(tmp_path / "t.csv")) == {"Port\nof lading": ["A"], 'say "hi"': ["B"]}
+
+
+def test_numbers_in_json_read_like_numbers_in_frames(tmp_path: Path) -> None:
+    rows = [{"n": 721, "b": True}, {"n": 721.0, "b": False}, {"n": 0.5, "b": None}]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    expected = {"n": ["721", "721", "0.5"], "b": ["true", "false", None]}
+    assert columns_of(open_source(tmp_path / "t.jsonl")) == expected
+    assert columns_of(open_source({"n": [721.0, 721.0, 0.5], "b": [True, False, None]})) == expected
+
+
+def test_long_integers_in_json_keep_every_digit(tmp_path: Path) -> None:
+    digits = "1" + "0" * 400
+    (tmp_path / "t.jsonl").write_text(f'{{"n": {digits}}}\n')
+    assert columns_of(open_source(tmp_path / "t.jsonl")) == {"n": [digits]}
+
+
+def test_nan_in_json_is_missing_as_in_frames(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"n": 1.5}\n{"n": NaN}\n')
+    assert columns_of(open_source(tmp_path / "t.jsonl")) == {"n": ["1.5", None]}
+
+
+def test_a_pipe_is_read_once_or_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pipe() -> SimpleNamespace:
+        return SimpleNamespace(buffer=io.BytesIO(jsonl_text().encode()))
+
+    monkeypatch.setattr(sys, "stdin", pipe())
+    kept = open_source("-")
+    assert columns_of(kept) == columns_of(kept) == EXPECTED
+    monkeypatch.setattr(sys, "stdin", pipe())
+    passing = open_source("-", once=True)
+    assert columns_of(passing) == EXPECTED
+    with pytest.raises(InputError, match="only once"):
+        columns_of(passing)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pa.Table.from_arrays([pa.array(["a"])] * 2, names=["Port", "Port"]),
+        pd.DataFrame([["a", "b"]], columns=["Port", "Port"]),
+    ],
+    ids=["pyarrow", "pandas"],
+)
+def test_duplicate_names_are_refused(frame: Any) -> None:
+    with pytest.raises(InputError, match="2 columns named 'Port'"):
+        open_source(frame)
+
+
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame({"Port": ["a", 1]}, dtype=object), {"Port": ["a", 1]}], ids=["pandas", "dictionary"]
+)
+def test_mixed_types_are_refused(frame: Any) -> None:
+    with pytest.raises(InputError, match="'Port' mixes types"):
+        open_source(frame)
+
+
+@pytest.mark.parametrize("data", [3, object(), [1, 2]])
+def test_what_is_no_table_is_refused(data: Any) -> None:
+    with pytest.raises(InputError, match=type(data).__name__):
+        open_source(data)
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    with pytest.raises(InputError, match="different lengths"):
+        open_source({"a": ["x"], "b": ["x", "y"]})
+
+
+def test_a_missing_column_is_named_with_its_neighbour() -> None:
+    with pytest.raises(InputError, match=r"no column 'port'; did you mean 'Port'\?"):
+        columns_of(open_source({"Port": ["a"]}), ["port"])
+
+
+def corrupt_gzip() -> bytes:
+    packed = bytearray(gzip.compress(csv_text().encode()))
+    packed[10:14] = b"\xff" * 4
+    return bytes(packed)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "hint"),
+    [
+        ("latin.csv", "Port,Good\nÄ,b\n".encode("latin-1"), "not UTF-8.*iconv"),
+        ("latin-header.csv", "Pört,Good\na,b\n".encode("latin-1"), "not UTF-8"),
+        ("utf16.csv", csv_text().encode("utf-16"), "not UTF-8"),
+        ("utf16-no-bom.csv", "Port,Good\na,b\n".encode("utf-16-le"), "not UTF-8"),
+        ("latin.jsonl", '{"Port": "Ä"}'.encode("latin-1"), "not UTF-8"),
+        ("ragged.csv", b"Port,Good\na,b\nc\n", "2 columns, got 1"),
+        ("blank.csv", b"\nPort,Good\n", "first line must name the columns"),
+        ("not-packed.csv.gz", csv_text().encode(), "can't be read"),
+        ("cut.csv.gz", gzip.compress(csv_text().encode())[:-12], "cut.csv.gz"),
+        ("broken.csv.gz", corrupt_gzip(), "broken.csv.gz"),
+        ("text.parquet", csv_text().encode(), "not a Parquet file"),
+        ("list.jsonl", b'["a"]\n', "line 1.*object"),
+        ("broken.jsonl", b'{"Port": "a"}\n{"Port": \n', "line 2: not JSON"),
+        ("nested.jsonl", b'{"Port": ["a"]}\n', "line 1: 'Port' holds a list"),
+        ("mixed.jsonl", b'{"Port": "a"}\n{"Port": 1}\n', "line 2: column 'Port' mixes types, text before"),
+        ("blank.jsonl", b"\n\n", "no rows"),
+        ("surrogate.jsonl", b'{"Port": "\\ud800"}\n', "line 1"),
+        ("huge.jsonl", b'{"Port": 1' + b"0" * 5000 + b"}\n", "line 1"),
+        ("deep.jsonl", b'{"Port": ' + b"[" * 100_000, "line 1"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "." in value and " " not in value else "",
+)
+def test_files_that_can_not_be_read(name: str, content: bytes, hint: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=hint):
+        columns_of(open_source(tmp_path / name))
+
+
+def test_a_column_that_begins_late_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carat.data.sources.jsonl.BATCH_ROWS", 2)
+    (tmp_path / "late.jsonl").write_text('{"a": "1"}\n{"a": "2"}\n{"a": "3", "b": "x"}\n', encoding="utf-8")
+    assert open_source(tmp_path / "late.jsonl").names == ["a", "b"]
+
+
+def test_endings_in_capitals(tmp_path: Path) -> None:
+    (tmp_path / "T.CSV").write_text("a,b\n1,2\n", encoding="utf-8")
+    assert open_source(tmp_path / "T.CSV").names == ["a", "b"]

@@ -1,0 +1,73 @@
+"""The page that documents the JSON: its example is real, and its tables have every field there is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import carat
+from tests.documents.pages import ROOT, blocks_of
+from tests.report import results
+
+DOCUMENT = ROOT / "docs" / "schema.md"
+PARTS: dict[str, Callable[[Any], list[Any]]] = {
+    "The row": lambda record: [record],
+    "A value": lambda record: record["values"],
+    "A witness": lambda record: [one for value in record["values"] for one in value["against"]],
+    "A pair": lambda record: record["pairs"],
+    "A counterfactual": lambda record: record["counterfactuals"],
+    "A change": lambda record: [one for change in record["counterfactuals"] for one in change["changes"]],
+}
+
+
+def documented(title: str) -> list[str]:
+    """The fields that a section's table has, in order."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    section = text.partition(f"### {title}\n")[2]
+    rows = re.findall(r"^\| (`.*?`) \|", re.split(r"^##", section, maxsplit=1, flags=re.MULTILINE)[0], re.MULTILINE)
+    return [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+
+
+@pytest.mark.parametrize("title", PARTS)
+def test_every_field_is_documented(title: str) -> None:
+    found = [*results.costly().to_json(), *results.blameless().to_json()]
+    parts = [part for record in found for part in PARTS[title](record)]
+    assert parts
+    assert all(list(part) == documented(title) for part in parts)
+
+
+def test_every_field_of_the_page_is_documented(tmp_path: Path) -> None:
+    results.costly().report(tmp_path / "page.html")
+    found = re.search(r'id="data">(.*?)</script>', (tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert found
+    section = DOCUMENT.read_text(encoding="utf-8").partition("## On the page\n")[2]
+    rows = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == list(json.loads(found[1]))
+
+
+def test_example_is_real() -> None:
+    (shown,) = (json.loads(block.text) for block in blocks_of(DOCUMENT) if block.language == "json")
+    (code,) = (block.text for block in blocks_of(DOCUMENT) if block.language == "python")
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert isinstance(names["result"], carat.RecourseResult)
+    assert_alike(names["record"], shown)
+
+
+def assert_alike(found: Any, shown: Any) -> None:
+    """The same fields, texts and counts; other machines may compute another last digit."""
+    if isinstance(found, dict):
+        assert list(found) == list(shown)
+        for name in found:
+            assert_alike(found[name], shown[name])
+    elif isinstance(found, list):
+        assert len(found) == len(shown)
+        for one, other in zip(found, shown, strict=True):
+            assert_alike(one, other)
+    else:
+        assert found == (pytest.approx(shown, rel=1e-4) if isinstance(found, float) else shown)
