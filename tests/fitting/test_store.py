@@ -12,8 +12,8 @@ import pytest
 import torch
 
 import carat
-from carat.fitting import store
 from carat.errors import InputError, ModelFolderError
+from carat.fitting import store
 
 
 @pytest.fixture

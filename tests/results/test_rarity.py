@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 import pytest
 from torch import Tensor
 
 from carat.data.pairs import Pairs
-from carat.report import write_report
 from carat.results.evidence import Evidence
 from carat.results.rarity import Pair, rarest_pairs
 from tests.report import results
@@ -41,13 +38,11 @@ def test_missing_and_unseen_are_in_no_pair() -> None:
     assert pairs_of(evidence, evidence.vocabulary.encode([dict.fromkeys(asked)])[0]) == []
 
 
-def test_in_words(tmp_path: Path) -> None:
-    write_report(results.blameless(), tmp_path / "page.html")
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    found = re.search(r'id="data">(.*?)</script>', text)
-    assert found
-    first = next(row for row in json.loads(found[1])["records"] if row["name"] == 0)
-    assert first["against"] == []
-    other = next(row for row in json.loads(found[1])["records"] if row["name"] == 1)
-    assert other["words"][-1] == "No pair of its entities is rare."
+def test_in_words() -> None:
+    first, other = results.blameless().to_json()
+    assert (first["record"], other["record"]) == (0, 1)
+    assert first["blamed"] == []
+    assert first["pairs"][0]["columns"] == ["Port", "Good"]
     assert re.match(r"Its rarest pair is Port P1 and Good G1: seen only \d+ times together, where", first["words"][-1])
+    assert other["pairs"] == []
+    assert other["words"][-1] == "No pair of its entities is rare."
