@@ -1,64 +1,23 @@
-"""A table whose answer is visible to the eye: `Port-3` goes with `Good-3x` and `Carrier-3y`, and with nothing else."""
+"""The planted table, which carat's public checks use as well."""
 
-from __future__ import annotations
+from carat.testing.planted import (
+    DOMAINS,
+    GROUPS,
+    corrupted,
+    group_agreement,
+    mixed_rows,
+    planted_table,
+    record,
+    twice_corrupted,
+)
 
-import numpy as np
-import pyarrow as pa
-
-GROUPS = 6
-DOMAINS = ("Port", "Good", "Carrier", "Buyer")
-
-
-def planted_table(rows: int = 1200, seed: int = 0) -> pa.Table:
-    """Records of four domains; every record is of one group, and all its entities bear the group's number.
-
-    Within a group the entities are drawn independently: Port has one entity a group, Good three, Carrier two,
-    Buyer four.
-    """
-    rng = np.random.default_rng(seed)
-    group = rng.integers(0, GROUPS, rows)
-    columns = {}
-    for name, size in zip(DOMAINS, (1, 3, 2, 4), strict=True):
-        member = rng.integers(0, size, rows)
-        columns[name] = [f"{name}-{g}{'abcd'[i]}" for g, i in zip(group, member, strict=True)]
-    return pa.table(columns)
-
-
-def record(*, Port: int, Good: int, Carrier: int, Buyer: int) -> dict[str, str]:  # noqa: N803 - the domains' names
-    """A record by the groups of its entities."""
-    groups = {"Port": Port, "Good": Good, "Carrier": Carrier, "Buyer": Buyer}
-    return {name: f"{name}-{group}a" for name, group in groups.items()}
-
-
-def mixed_rows() -> list[dict[str, str | None]]:
-    """A good record; one with a carrier of another group; one with a hole; one with a stranger and a wrong port."""
-    good = record(Port=1, Good=1, Carrier=1, Buyer=1)
-    return [
-        {**good},
-        {**good, "Carrier": "Carrier-4a"},
-        {**good, "Good": None},
-        {**good, "Buyer": "Nobody", "Port": "Port-5a"},
-    ]
-
-
-def corrupted() -> tuple[list[dict[str, str]], list[str]]:
-    """Every group with every domain's entity taken from another group, and which domain that is."""
-    records, where = [], []
-    for group in range(GROUPS):
-        for domain in DOMAINS:
-            good = record(Port=group, Good=group, Carrier=group, Buyer=group)
-            records.append({**good, domain: f"{domain}-{(group + 2) % GROUPS}a"})
-            where.append(domain)
-    return records, where
-
-
-def group_agreement(frame: pa.Table) -> np.ndarray:
-    """A detector of the user's own: how many entities of a record bear the group of most."""
-    columns = [
-        [None if text is None else text.split("-")[1][0] for text in frame[name].to_pylist()] for name in DOMAINS
-    ]
-    best = []
-    for groups in zip(*columns, strict=True):
-        present = [group for group in groups if group is not None]
-        best.append(max((present.count(group) / len(present) for group in present), default=1.0))
-    return np.array(best)
+__all__ = [
+    "DOMAINS",
+    "GROUPS",
+    "corrupted",
+    "group_agreement",
+    "mixed_rows",
+    "planted_table",
+    "record",
+    "twice_corrupted",
+]

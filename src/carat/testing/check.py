@@ -50,6 +50,7 @@ def run_all(checks: Sequence[Check]) -> None:
 
 
 M = TypeVar("M", bound=Callable[[Any], None])
+A = TypeVar("A")
 R = TypeVar("R")
 
 
@@ -82,9 +83,9 @@ class Suite:
         return [Check(name, getattr(self, name)) for name, applies in marked if applies(self)]
 
 
-def require(condition: bool | Tensor, sentence: str) -> None:
+def require(condition: object, sentence: str) -> None:
     """Raise with a sentence where a condition does not hold; a statement `assert` could be switched off."""
-    if not bool(condition):
+    if not condition:
         raise AssertionError(sentence)
 
 
@@ -95,16 +96,16 @@ def close(left: Tensor, right: Tensor, *, tolerance: float = 1e-5) -> bool:
     return torch.allclose(left.double(), right.double(), rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
-def at_once(work: Sequence[Callable[[], R]]) -> list[R]:
-    """Results of several pieces of work that start at the same moment, each in a thread of its own."""
-    start = threading.Barrier(len(work))
+def at_once(function: Callable[[A], R], arguments: Sequence[A]) -> list[R]:
+    """A function of each of the arguments, all at the same moment, each in a thread of its own."""
+    start = threading.Barrier(len(arguments))
 
-    def run(each: Callable[[], R]) -> R:
+    def run(argument: A) -> R:
         start.wait()
-        return each()
+        return function(argument)
 
-    with ThreadPoolExecutor(len(work)) as pool:
-        return list(pool.map(run, work))
+    with ThreadPoolExecutor(len(arguments)) as pool:
+        return list(pool.map(run, arguments))
 
 
 def snapshot(thing: Any, depth: int = DEPTH) -> Any:

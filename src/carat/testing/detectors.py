@@ -6,7 +6,7 @@ import copy
 import tempfile
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import torch
@@ -15,13 +15,13 @@ from torch import Tensor
 from carat.data import FIRST, MISSING, UNSEEN
 from carat.detectors import FittedDetector, OutsideDetector, outside_detector
 from carat.detectors.adapters import EstimatorDetector, is_fitted, unfitted
-from carat.errors import InputError, NotFittedError
+from carat.errors import InputError
 from carat.explain import ContextDetector
 from carat.fitting import Model, fit, load
 from carat.protocols import Detector, GridDetector
 from carat.registry import DETECTORS
 from carat.testing.check import THREADS, Check, Suite, at_once, check, check_where, close, require, run_all, snapshot
-from carat.testing.naming import registered
+from carat.testing.fitted import registered, require_name, require_twin
 from carat.testing.planted import DOMAINS, normal_records, planted_table, strange_records, with_holes
 
 
@@ -62,8 +62,8 @@ class DetectorChecks(Suite):
 
     def fit(self, table: pa.Table) -> Model:
         """A model with the detector in it; the context detector needs an explainer, and counts are quick."""
-        explainer = "counts" if isinstance(self.given, ContextDetector) else False
-        return fit(table, detector=self.given, explainer=explainer, device="cpu")  # type: ignore[arg-type]
+        explainer: Literal["counts", False] = "counts" if isinstance(self.given, ContextDetector) else False
+        return fit(table, detector=self.given, explainer=explainer, device="cpu")
 
     @cached_property
     def model(self) -> Model:
@@ -94,8 +94,7 @@ class DetectorChecks(Suite):
     def is_a_detector(self) -> None:
         require(isinstance(self.detector, Detector), f"{self.detector!r} has no method `score`")
         if self.inside:
-            name = getattr(self.given, "name", None)
-            require(isinstance(name, str) and name, "it has no `name`, by which a model folder would know it")
+            require_name(self.given)
 
     @check
     def one_score_per_record(self) -> None:
@@ -225,29 +224,18 @@ class DetectorChecks(Suite):
 
     @check
     def clone_is_an_unfitted_twin(self) -> None:
-        detector = self.detector
-        twin = detector.clone()
-        require(type(twin) is type(detector), f"clone of a {type(detector).__name__} is a {type(twin).__name__}")
-        left = [name for name in vars(twin) if name.endswith("_")]
-        require(not left, f"a clone has learned something already: {', '.join(left)}")
-        if isinstance(detector, FittedDetector) and isinstance(twin, FittedDetector):
-            same = snapshot(twin.params()) == snapshot(detector.params())
-            require(same, f"a clone has other arguments: {twin.params()} instead of {detector.params()}")
-        if isinstance(detector, EstimatorDetector):
-            given, fresh = detector.estimator, unfitted(detector.estimator)
-            same = not hasattr(given, "get_params") or str(fresh.get_params()) == str(given.get_params())
-            require(same, "a clone of the estimator has other parameters")
-        try:
-            twin.score(self.normal)
-        except NotFittedError:
-            return
-        raise AssertionError("a clone that has learned nothing must refuse to score with NotFittedError")
+        require_twin(self.detector, lambda twin: twin.score(self.normal))
+        if isinstance(self.detector, EstimatorDetector) and hasattr(self.detector.estimator, "get_params"):
+            given, fresh = self.detector.estimator, unfitted(self.detector.estimator)
+            require(not is_fitted(fresh), "a clone of the estimator has learned something already")
+            same = str(fresh.get_params()) == str(given.get_params())
+            require(same, "a clone of the estimator has other parameters; __init__ must only store its arguments")
 
     @check
     def threads_do_not_disturb_each_other(self) -> None:
         batches = [self.all.roll(shift, dims=0)[: 12 - shift] for shift in range(THREADS)]
         alone = [self.detector.score(batch) for batch in batches]
-        together = at_once([lambda batch=batch: self.detector.score(batch) for batch in batches])  # type: ignore[misc]
+        together = at_once(self.detector.score, batches)
         require(
             all(close(*pair) for pair in zip(together, alone, strict=True)),
             "scores of several threads at once are other scores than one after the other",

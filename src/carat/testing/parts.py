@@ -59,14 +59,15 @@ def model_for(needs: Iterable[str] = (), detector: Any = "counts") -> Model:
         raise InputError(f"there is no need '{need}'; there is: {', '.join(NEEDS)}")
     if {"transformer", "counts"} <= needs:
         raise InputError("no model has both a trained explainer and the counts explainer; name one of the two")
+    carrier = trained() if needs & {"transformer", "graph"} else counted()
     explainer: FittedExplainer | None = None
     if "transformer" in needs:
         explainer = trained().explainer
     elif needs & {"counts", "explainer"} or detector == "context":
         explainer = counted().explainer
     judge, reference = _judge(detector, explainer)
-    graph = trained().graph if "graph" in needs else None
-    return replace(counted(), detector=judge, reference=reference, explainer=explainer, graph=graph)
+    graph = carrier.graph if "graph" in needs else None
+    return replace(carrier, detector=judge, reference=reference, explainer=explainer, graph=graph)
 
 
 def parts_of(model: Model, needs: Iterable[str] = ()) -> ModelParts:
