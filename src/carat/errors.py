@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Iterable
 
 
@@ -39,6 +40,11 @@ class MissingExtraError(CaratError, ImportError):
 
 class CaratWarning(UserWarning):
     """Something a user should know that does not stop the work."""
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Tell whoever uses a former name, where they use it."""
+    warnings.warn(f"{old} is now {new}; the former name will go", DeprecationWarning, stacklevel=3)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

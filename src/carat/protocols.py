@@ -111,16 +111,3 @@ class Found:
     base_score: Tensor
     log_weight: Tensor
     cost: Tensor
-
-
-@runtime_checkable
-class Ranking(Protocol):
-    """Puts counterfactuals in their final order."""
-
-    def order(self, base: Tensor, found: Found, k: int) -> tuple[Tensor, Tensor]:
-        """Of what was found for records base [n, m], the places int64 [n, k'] of the best, and which count, bool.
-
-        Best first, those that count before those that do not; k' is at most k. Ties are broken the same way every
-        time.
-        """
-        ...

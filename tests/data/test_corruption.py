@@ -37,7 +37,7 @@ def test_the_originals_are_kept(known: tuple[Tensor, Vocabulary, Pairs]) -> None
     before = ids.clone()
     made = corrupt(ids[:50], vocabulary, pairs)
     assert torch.equal(ids, before)
-    assert torch.equal(made.original, ids[made.source])
+    assert torch.equal(made.original, ids[made.row])
 
 
 def never_together(made_ids: Tensor, corrupted: Tensor, training: Tensor) -> list[bool]:
@@ -87,7 +87,7 @@ def test_records_that_can_not_be_corrupted_are_not_there(known: tuple[Tensor, Vo
     holed = ids[:6].clone()
     holed[::2, 1:] = MISSING
     made = corrupt(holed, vocabulary, pairs, changes=(1,))
-    assert made.source.tolist() == [1, 3, 5]
+    assert made.row.tolist() == [1, 3, 5]
     everything = vocabulary_of(Port=["A", "B"], Good=["x", "y"])
     square = torch.cartesian_prod(torch.arange(2, 4), torch.arange(2, 4)).int()
     assert len(corrupt(square, everything, Pairs.of(square, everything), changes=(1,))) == 0

@@ -59,9 +59,14 @@ def test_no_rows_still_name_the_columns(ending: str, tmp_path: Path) -> None:
     write(tmp_path / f"out{ending}", TABLE[:0])
     if ending == ".jsonl":
         assert (tmp_path / "out.jsonl").read_text() == ""
-    else:
-        source = open_source(tmp_path / f"out{ending}")
+        return
+    source = open_source(tmp_path / f"out{ending}")
+    assert source.names == ["record", "score", "flagged"]
+    if ending == ".parquet":
         assert columns_of(source) == {"record": [], "score": [], "flagged": []}
+    else:
+        with pytest.raises(InputError, match="there is a header, but there are no rows"):
+            columns_of(source)
 
 
 def write_and_fail(path: Path, *, force: bool) -> None:

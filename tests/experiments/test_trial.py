@@ -32,7 +32,7 @@ def test_split_by_time() -> None:
 def test_anomalies_are_the_normal_records_corrupted() -> None:
     trial = make_trial(timed(), Schema(domains=DOMAINS, time="Day"), train_rows=600, tested=100)
     anomalies = trial.anomalies
-    assert torch.equal(anomalies.original, trial.normal[anomalies.source])
+    assert torch.equal(anomalies.original, trial.normal[anomalies.row])
     assert torch.equal(anomalies.ids != anomalies.original, anomalies.corrupted)
     assert anomalies.corrupted.sum(dim=1).unique().tolist() == [1, 2]
 

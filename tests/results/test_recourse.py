@@ -59,7 +59,9 @@ def test_answers_in_the_users_library(library: Any, rows: int) -> None:
     found = model_of("ape").recourse(given, k=2, method="carat", all=True)
     made = found.to_frame()
     assert type(made) is type(given)
-    assert list(made.columns if library is not pa.table else made.column_names) == COLUMNS
+    names = list(made.columns if library is not pa.table else made.column_names)
+    assert names == [*COLUMNS, "before", "after"]
+    assert found.to_arrow().column_names == COLUMNS, "files have the contract's columns alone"
     assert len(made) == 2 * rows
     if rows and library is pl.DataFrame:
         assert made["changed"].to_list() == found.to_arrow()["changed"].to_pylist()

@@ -7,13 +7,9 @@ from typing import Any
 import pyarrow as pa
 
 from carat.data import Columns, Table, TrainingData, open_source, scan
-from carat.explain import TransformerExplainer
+from carat.testing.parts import small_explainer as small
 
-
-def small(**settings: Any) -> TransformerExplainer:
-    """Trains on the planted table in a few seconds."""
-    defaults: dict[str, Any] = {"dim": 16, "layers": 1, "heads": 2, "bilinear": 8, "epochs": (25, 15, 8)}
-    return TransformerExplainer(**{**defaults, "batch_size": 64, **settings})
+__all__ = ["small", "training_data"]
 
 
 def training_data(table: pa.Table, **options: Any) -> TrainingData:

@@ -7,13 +7,15 @@ should not wait for it.
 from __future__ import annotations
 
 import errno
+import inspect
 import io
 import json
 import os
 import re
 import sys
 import traceback
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -22,35 +24,35 @@ from carat._version import __version__
 from carat.errors import CaratError
 
 HELP = """
-Which entities of a flagged record do not belong together, and what would have made it normal.
+Find the unusual rows of a table: which values do not belong together, and what would have made them normal.
 
-[bold]See it work[/bold], on flights that come with it (three minutes):
+[bold]See it work[/bold] on flight data that comes with carat (about three minutes):
 
     carat demo
 
-[bold]Learn[/bold] what is normal in a table of yours; [cyan]--columns A,B,C[/cyan] chooses its columns:
+[bold]Learn[/bold] what is normal in your table. [cyan]--columns A,B,C[/cyan] picks the columns:
 
     carat fit shipments.csv --out model
 
-[bold]Look[/bold] at the strangest records: which entities do not belong, why, and what would have been normal:
+[bold]Look[/bold] at the strangest rows: what does not belong, why, and suggested fixes:
 
     carat recourse model shipments.csv --top 20
 
-[bold]Keep[/bold] it, as a table and as a page that opens in any browser:
+[bold]Save[/bold] the suggested fixes as a table, and as a page that opens in any browser:
 
-    carat recourse model shipments.csv --out repairs.csv --report page.html
+    carat recourse model shipments.csv --out fixes.csv --report page.html
 
-[bold]Every morning[/bold], the new records; only the anomalous ones are repaired:
+[bold]Every morning[/bold], check the new rows. Only anomalous ones get suggested fixes:
 
     carat score model today.csv --out scores.csv
-    carat recourse model today.csv --out repairs.csv --report page.html
+    carat recourse model today.csv --out fixes.csv --report page.html
 
 [bold]In a hurry?[/bold] Counting instead of training takes seconds:
 
     carat fit shipments.csv --out model --profile instant
 
-Each command explains itself: [cyan]carat fit --help[/cyan].
-After [cyan]carat --install-completion[/cyan], Tab completes.
+Every command has its own help, for example [cyan]carat fit --help[/cyan].
+To complete commands with Tab, run [cyan]carat --install-completion[/cyan] once.
 """
 
 app = typer.Typer(
@@ -67,6 +69,18 @@ CONSOLE = Console(stderr=True)
 INTERRUPTED = 130
 START, DAILY, RESEARCH = "Start", "Every day", "Look inside and compare"
 """Panels of `carat --help`."""
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def command(panel: str) -> Callable[[F], F]:
+    """A command of the application. Its help is its docstring, each paragraph on one line: the terminal wraps it."""
+
+    def add(function: F) -> F:
+        paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+        help = "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
+        return app.command(rich_help_panel=panel, help=help)(function)
+
+    return add
 
 
 def _version(asked: bool) -> None:
@@ -87,6 +101,15 @@ def carat(
 def plain(text: str) -> str:
     """Text of the user's table or file names, without the signs that would command a terminal or turn a line round."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "\N{REPLACEMENT CHARACTER}", text)
+
+
+def many(count: int, one: str, more: str | None = None) -> str:
+    """A count and what is counted.
+
+    >>> many(1, "row"), many(1_200, "row"), many(2, "fix", "fixes")
+    ('1 row', '1,200 rows', '2 fixes')
+    """
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def say(line: str, *, quiet: bool = False) -> None:
@@ -149,7 +172,7 @@ def run(arguments: list[str] | None = None) -> int:
         if os.environ.get("CARAT_DEBUG"):
             traceback.print_exc()
         return _fail(
-            f"internal error, {type(error).__name__}: {error} (CARAT_DEBUG=1 shows where; please report it)", 1
+            f"internal error, {type(error).__name__}: {error} (please report it; set CARAT_DEBUG=1 to see where)", 1
         )
     code = result if isinstance(result, int) else 0
     return _fail("interrupted", code) if code == INTERRUPTED else code  # typer has caught it, and says nothing

@@ -7,44 +7,44 @@ from typing import Annotated
 
 import typer
 
-from carat.cli.app import RESEARCH, app, conclude
+from carat.cli.app import RESEARCH, command, conclude, many
 from carat.cli.options import Device, Quiet
 from carat.cli.options import tables as table_names
 from carat.errors import InputError
 
 
-@app.command(rich_help_panel=RESEARCH)
+@command(RESEARCH)
 def bench(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to.", show_default=False)],
     data: Annotated[
         list[str] | None,
         typer.Option(
             "--data",
             metavar="NAME|FILE",
-            help="flights, shipments:us_import, …, or a table; repeatable.",
+            help="flights, shipments:us_import, … or a table file. Repeat it for more tables.",
             autocompletion=table_names,
         ),
     ] = None,
     methods: Annotated[
-        str, typer.Option(metavar="M,M,…|all", help="replace-2, dice-random and dice-genetic by name only.")
+        str, typer.Option(metavar="M,M,…|all", help="Methods to compare. all leaves out replace-2 and dice-*.")
     ] = "all",
-    anomalies: Annotated[int, typer.Option(min=1, help="For each dataset, half with two corruptions.")] = 400,
+    anomalies: Annotated[int, typer.Option(min=1, help="Corrupted rows per dataset, half with two wrong values.")] = 400,
     k: Annotated[int, typer.Option("--k", min=1, help="Counterfactuals per anomaly.")] = 50,
-    profile: Annotated[str, typer.Option(metavar="fast|paper", help="That models are fitted with.")] = "fast",
+    profile: Annotated[str, typer.Option(metavar="fast|paper", help="Profile of the models.")] = "fast",
     detector: Annotated[
-        str, typer.Option(metavar="mead,ape,…", help="Of the models: mead, ape, counts, context, or several of them.")
+        str, typer.Option(metavar="mead,ape,…", help="Detectors of the models: mead, ape, counts, context.")
     ] = "mead",
-    seeds: Annotated[str, typer.Option(metavar="N,N,…", help="Each dataset is run once with each.")] = "0",
-    dial: Annotated[bool, typer.Option("--dial/--no-dial", help="Also carat-plus along its dial.")] = True,
-    stability: Annotated[bool, typer.Option("--stability", help="Also MEAD against APE.")] = False,
+    seeds: Annotated[str, typer.Option(metavar="N,N,…", help="Run each dataset once per seed.")] = "0",
+    dial: Annotated[bool, typer.Option("--dial/--no-dial", help="Also run carat-plus along its dial.")] = True,
+    stability: Annotated[bool, typer.Option("--stability", help="Also compare MEAD with APE.")] = False,
     device: Device = "auto",
     quiet: Quiet = False,
-    as_json: Annotated[bool, typer.Option("--json", help="How it ended, as JSON on standard output.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON on standard output.")] = False,
 ) -> None:
-    """Compare methods: corrupt later records, ask every method for repairs, measure all of them the same way.
+    """Compare methods: corrupt later rows, ask every method for fixes, and measure all of them the same way.
 
-    Writes results.json, tables.md and figures; cells/ keeps every anomaly's values, models/ the models. A run that was
-    interrupted goes on where it was.
+    Writes results.json, tables.md and figures. cells/ keeps the numbers of every anomaly, models/ the models. To
+    continue an interrupted run, run the same command again.
 
     Example: [bold]carat bench --data flights --methods all --anomalies 100 --out results[/bold]
     """
@@ -52,11 +52,11 @@ def bench(
     from carat.experiments.bench import Bench, BenchPlan, all_methods
 
     if out.exists() and not out.is_dir():
-        raise InputError(f"{out}: is a file; name a folder")
+        raise InputError(f"{out}: this is a file; name a folder")
     try:
         numbers = tuple(int(seed) for seed in seeds.split(","))
     except ValueError as error:
-        raise InputError(f"--seeds must be whole numbers with commas between, got '{seeds}'") from error
+        raise InputError(f"--seeds must be whole numbers separated by commas, got '{seeds}'") from error
     named = tuple(name.strip() for name in methods.split(",") if name.strip())
     plan = BenchPlan(
         data=tuple(data or ("flights",)),
@@ -75,7 +75,7 @@ def bench(
         cells = run.run()
         drawn = run.write(cells)
     conclude(
-        f"{out}: results.json, tables.md" + (f", {len(drawn)} figures" if drawn else ""),
+        f"{out}: results.json, tables.md" + (f", {many(len(drawn), 'figure')}" if drawn else ""),
         {"out": str(out), "cells": len(cells), "figures": drawn},
         as_json=as_json,
         quiet=quiet,

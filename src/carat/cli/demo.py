@@ -7,18 +7,18 @@ from typing import Annotated
 
 import typer
 
-from carat.cli.app import START, app
+from carat.cli.app import START, command
 
 
-@app.command(rich_help_panel=START)
+@command(START)
 def demo(
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where to write; what an earlier demo wrote is replaced.")
+        Path, typer.Option(metavar="DIR", help="Folder to write to. Files of an earlier demo are replaced.")
     ] = Path("carat-demo"),
 ) -> None:
-    """Learn the bundled flights, spoil some of the days after, then find, explain and repair them.
+    """See carat work on bundled flight data: learn what is normal, spoil some rows, then find, explain and fix them.
 
-    Takes two to three minutes on two cores; writes the model, all outputs and report.html, a page for any browser.
+    Takes two to three minutes on two cores. Writes the model, all outputs and report.html, a page for any browser.
     """
     from carat.cli.demo_job import show_all
 

@@ -1,4 +1,4 @@
-"""The work of `carat demo`: the bundled flights, from the table to repaired records."""
+"""The work of `carat demo`: the bundled flights, from the table to suggested fixes."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ THRESHOLD = 0.05
 """The default, 1 %, is for tables in which wrong records are rare; here one in ten is."""
 CASES = 3
 SHOWN = 3
-"""Counterfactuals shown of a case."""
+"""Suggested fixes shown per case."""
 
 
 def show_all(out: Path) -> None:
     """Everything that `carat demo` does, with what is made written to a folder."""
     if out.exists() and not out.is_dir():
-        raise InputError(f"{out}: is a file; name a folder")
+        raise InputError(f"{out}: this is a file; name a folder")
     out.mkdir(parents=True, exist_ok=True)
     dataset = flights()
-    say(f"{dataset.about} {dataset.table.num_rows:,} departures, eight domains.")
+    say(f"{dataset.about} {dataset.table.num_rows:,} departures, eight columns.")
     say(f"1. Learning what is normal from the first {TRAIN_ROWS:,} departures …")
     model = _fit()
     model.save(out / "model", force=True)
     later, spoiled, anomalies = _spoil(model)
     say(
-        f"2. In {len(anomalies)} of the next {len(later):,} departures, one or two entities were replaced by others "
+        f"2. In {len(anomalies)} of the next {len(later):,} departures, one or two values are now replaced by others "
         "that do not belong. The model does not know which."
     )
     _write(out / "spoiled.csv", spoiled.decode())
@@ -57,20 +57,21 @@ def show_all(out: Path) -> None:
     scores = torch.cat(heard)
     jobs.explain(model, spoiled).into(jobs.TableSink(out / "likelihoods.csv", ExplainBatch.rows, force=True))
     strangest = scores.argsort(stable=True)[: len(anomalies)]
-    caught = torch.isin(strangest, anomalies.source).sum()
+    caught = torch.isin(strangest, anomalies.row).sum()
     below = scores < model.threshold_score
-    right = int(below[anomalies.source].sum())
+    right = int(below[anomalies.row].sum())
     say(
-        f"   Found: of the {len(anomalies)} strangest departures, {caught} are spoiled ones "
-        f"(by chance it would be {len(anomalies) ** 2 // len(later)}). Below the threshold, the strangest "
-        f"{100 * THRESHOLD:g} % of normal departures, are {right} of the spoiled and {int(below.sum()) - right} others."
+        f"Found: {caught} of the {len(anomalies)} strangest departures are spoiled ones "
+        f"(chance would give {len(anomalies) ** 2 // len(later)}). The threshold is set at the strangest "
+        f"{100 * THRESHOLD:g}% of normal departures: {right} spoiled ones and {int(below.sum()) - right} others fall "
+        "below it."
     )
-    say("3. Explaining and repairing the spoiled ones, found or not …")
-    result = _repair(model, spoiled.take(anomalies.source))
+    say("3. Explaining the spoiled departures and suggesting fixes, whether they were found or not …")
+    result = _repair(model, spoiled.take(anomalies.row))
     _write(out / "recourse.csv", result.to_arrow())
     rank = _ranks(result, anomalies)
     _say_how_often(result, anomalies, rank)
-    say(f"{CASES} of them, with the likelihood of what does not belong:")
+    say(f"{CASES} examples. A value that does not belong has its likelihood in brackets:")
     # A pipe has no width of its own; lines folded at 80 columns read badly in a file.
     terminal = Console()
     _show(result, anomalies, rank, terminal if terminal.is_terminal else Console(width=140))
@@ -82,10 +83,8 @@ def show_all(out: Path) -> None:
     except MissingExtraError as error:
         say(f"No report.html: {error}")
     say(f"Written to {out}: {written}")
-    say(
-        f"Next: carat recourse {out}/model {out}/spoiled.csv --top 20; carat inspect {out}/model; "
-        "then your own table: carat fit my.csv --out model"
-    )
+    say(f"Look at more rows: carat recourse {out}/model {out}/spoiled.csv --top 20")
+    say("Learn your own table: carat fit my.csv --out model")
 
 
 def _fit() -> Model:
@@ -109,9 +108,9 @@ def _spoil(model: Model) -> tuple[Table, Table, Anomalies]:
     later = table.take(complete)
     chosen = torch.randperm(len(later), generator=torch.Generator().manual_seed(0))[:SPOILED].sort().values
     made = corrupt(later.ids[chosen], model.vocabulary, model.pairs, seed=0)
-    anomalies = Anomalies(made.ids, made.original, made.corrupted, chosen[made.source])
+    anomalies = Anomalies(made.ids, made.original, made.corrupted, chosen[made.row])
     ids = later.ids.clone()
-    ids[anomalies.source] = anomalies.ids
+    ids[anomalies.row] = anomalies.ids
     return later, Table(ids, model.vocabulary, Unseen.join([])), anomalies
 
 
@@ -141,9 +140,8 @@ def _say_how_often(result: RecourseResult, anomalies: Anomalies, rank: Tensor) -
     right = ((likelihood < CUT) == anomalies.corrupted).all(dim=1)
     exact = round(100 * float(right.float().mean()))
     say(
-        f"   In {exact} % exactly the wrong entities are flagged, no more and no less. "
-        f"The true record, to the letter, is the first repair in {first} %, among the first ten in {ten} %, "
-        f"among the fifty in {fifty} %."
+        f"In {exact}% of them, exactly the wrong values are flagged. The original row is the first suggested fix in "
+        f"{first}%, among the first ten in {ten}%, and among all fifty in {fifty}%."
     )
 
 
@@ -155,7 +153,7 @@ def _show(result: RecourseResult, anomalies: Anomalies, rank: Tensor, console: C
         if kind in seen or len(seen) == CASES:
             continue
         seen.add(kind)
-        name = int(anomalies.source[record])
+        name = int(anomalies.row[record])
         console.print(diff(result.explain(name, show=SHOWN), truth=int(rank[record])))
         console.print()
 

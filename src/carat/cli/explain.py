@@ -1,12 +1,12 @@
-"""`carat explain`: which entities of every record do not belong."""
+"""`carat explain`: which values of every row do not belong."""
 
 from __future__ import annotations
 
-from carat.cli.app import DAILY, app, conclude
+from carat.cli.app import DAILY, command, conclude, many
 from carat.cli.options import Data, Device, Force, Json, ModelFolder, OutFile, Quiet, Show
 
 
-@app.command(rich_help_panel=DAILY)
+@command(DAILY)
 def explain(
     model: ModelFolder,
     data: Data,
@@ -17,10 +17,12 @@ def explain(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Say how likely every entity is in its context.
+    """Show how well every value fits the rest of its row.
 
-    Columns: record, one likelihood per domain (null where missing), flagged (the domains below 0.5). A terminal shows
-    the strangest records among those with a flagged entity, and why.
+    Output columns: record (the row number or ID), one likelihood per column (null if the value is missing), flagged
+    (the columns with a likelihood below 0.5).
+
+    A terminal shows the strangest rows with a flagged value, and why it was flagged.
 
     Example: [bold]carat explain model shipments.csv --out likelihoods.csv[/bold]
     """
@@ -40,7 +42,7 @@ def explain(
     most = ", ".join(f"{name} {count:,}" for name, count in flagged.most_common(3))
     where = f" ({most})" if most else ""
     conclude(
-        f"{output.named}{total:,} records, {doubted:,} with a flagged entity{where}{output.hint(doubted)}",
+        f"{output.named}{many(total, 'row')}, {doubted:,} with a flagged value{where}{output.hint(doubted)}",
         {
             "out": output.file,
             "model": loaded.identity,

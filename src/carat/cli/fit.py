@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carat.cli.app import START, app, conclude, say
+from carat.cli.app import START, command, conclude, many, say
 from carat.cli.options import Data, Detector, Device, Force, Profile, Quiet
 from carat.errors import InputError
 
@@ -17,42 +17,43 @@ if TYPE_CHECKING:
     from carat.fitting import Model
 
 
-@app.command(rich_help_panel=START)
+@command(START)
 def fit(
     data: Data,
-    out: Annotated[Path, typer.Option("--out", metavar="MODEL", help="Folder to write.", show_default=False)],
-    config: Annotated[Path | None, typer.Option(metavar="carat.toml", help="Columns and their roles.")] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="MODEL", help="Model folder to write.", show_default=False)],
+    config: Annotated[Path | None, typer.Option(metavar="carat.toml", help="File with the columns and other settings.")] = None,
     columns: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="The columns to model; default: every text column worth it.")
+        str | None,
+        typer.Option(metavar="A,B,…", help="Use exactly these columns. Default: all text columns in which values repeat."),
     ] = None,
     also: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Columns to take besides, such as codes that are numbers.")
+        str | None, typer.Option(metavar="A,B,…", help="Use these columns too, such as numeric codes.")
     ] = None,
     without: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Columns to leave out, such as an outcome known only later.")
+        str | None, typer.Option(metavar="A,B,…", help="Leave these columns out, such as an outcome known later.")
     ] = None,
     id: Annotated[
         str | None,
-        typer.Option("--id", metavar="NAME", help="The column that names a record; default: its row number."),
+        typer.Option("--id", metavar="NAME", help="Column that identifies a row. Default: the row number."),
     ] = None,
     profile: Profile = "fast",
     detector: Detector = None,
     explainer: Annotated[
-        bool, typer.Option("--explainer/--no-explainer", help="Without it: scores alone, and a quicker fit.")
+        bool, typer.Option("--explainer/--no-explainer", help="Without it, fitting is faster but gives only scores.")
     ] = True,
     device: Device = "auto",
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="The same seed gives the same model.")
     ] = 0,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit that was interrupted.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted fit.")] = False,
     force: Force = False,
     quiet: Quiet = False,
-    as_json: Annotated[bool, typer.Option("--json", help="How it ended, as JSON on standard output.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON on standard output.")] = False,
 ) -> None:
-    """Learn what is normal in a table, and write a model folder.
+    """Learn what is normal in a table and write a model folder.
 
-    Every text column worth it becomes a domain; what is left out is said, and why. Numeric columns, metapaths and
-    the threshold go into a carat.toml.
+    By default, carat uses every text column in which values repeat. It lists the columns it used, and those it left
+    out with the reason. Numeric columns, metapaths and the threshold go into a carat.toml file.
 
     Example: [bold]carat fit shipments.csv --out model[/bold]
 
@@ -64,11 +65,11 @@ def fit(
 
     partial = _prepare(out, resume=resume, force=force)
     if partial is None:
-        line = f"{out}: complete already, nothing to resume"
+        line = f"{out}: already complete, nothing to resume"
         conclude(line, _facts(out, load(out)), as_json=as_json, quiet=quiet)
         return
     if resume and not partial.exists():
-        say(f"{partial}: nothing to resume there; starting from the beginning", quiet=quiet)
+        say(f"{partial}: nothing to resume, starting from the beginning", quiet=quiet)
     options = _table_options(config, domains=columns, also=also, without=without, id=id)
     try:
         with terminal(quiet=quiet) as observer:
@@ -86,13 +87,13 @@ def fit(
             )
     except KeyboardInterrupt:
         if partial.exists():
-            say(f"{partial}: what was learned so far; the same command with --resume goes on from there", quiet=quiet)
+            say(f"{partial}: progress is saved; to continue, run the same command with --resume", quiet=quiet)
         raise
     model.save(out, force=force or resume)
     shutil.rmtree(partial)
     facts = _facts(out, model)
     conclude(
-        f"{out}: {facts['records']:,} records, {len(facts['domains'])} domains, {facts['entities']:,} entities, "
+        f"{out}: {facts['records']:,} rows, {len(facts['domains'])} columns, {facts['entities']:,} distinct values, "
         f"detector {facts['detector']}, explainer {facts['explainer']}, {facts['seconds']:.1f} s",
         facts,
         as_json=as_json,
@@ -120,7 +121,7 @@ def _prepare(out: Path, *, resume: bool, force: bool) -> Path | None:
     from carat.fitting.store import check_target
 
     if not out.name:
-        raise InputError(f"{out}: name a folder to write, inside this one")
+        raise InputError(f"{out}: name a folder to write, such as --out model")
     partial = out.with_name(f"{out.name}.partial")
     if resume and out.exists() and not partial.exists():
         check_target(out, force=True)
@@ -128,7 +129,7 @@ def _prepare(out: Path, *, resume: bool, force: bool) -> Path | None:
     check_target(out, force=force or resume)
     if partial.exists() and not resume:
         if not force:
-            raise InputError(f"{partial}: an unfinished fit is there; go on with --resume, or start again with --force")
+            raise InputError(f"{partial}: holds an unfinished fit; continue with --resume or start over with --force")
         shutil.rmtree(partial)
     return partial
 

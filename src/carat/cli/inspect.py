@@ -11,19 +11,19 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from carat.cli.app import RESEARCH, app, plain
+from carat.cli.app import RESEARCH, command, plain
 from carat.cli.options import ModelFolder
 
 if TYPE_CHECKING:
     from carat.fitting.store import Contents
 
 
-@app.command(rich_help_panel=RESEARCH)
+@command(RESEARCH)
 def inspect(
     model: ModelFolder,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Show what a model was trained on; every file is verified on the way.
+    """Show what a model was trained on, and verify its files.
 
     Example: [bold]carat inspect model[/bold]
     """
@@ -64,7 +64,7 @@ def _metapaths_line(facts: dict[str, Any]) -> str:
     graph = facts.get("graph")
     paths = graph["facts"]["metapaths"] if graph else facts["schema"]["metapaths"]
     if not paths:
-        return "none: this model has no graph"
+        return "none, this model has no graph"
     shown = "; ".join(" – ".join(path) for path in paths)
     return f"{shown} (discovered)" if graph and graph["facts"]["discovered"] else shown
 
@@ -73,17 +73,17 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
     console = Console(emoji=False)
     training, detector, threshold = facts["training"], facts["detector"], facts["threshold"]
     where = (
-        f"the lowest {100 * threshold['quantile']:g} % of normal records"
+        f"scores in the lowest {100 * threshold['quantile']:g}% of normal rows"
         if threshold["quantile"] is not None
-        else f"score {threshold['value']:g}"
+        else f"scores below {threshold['value']:g}"
     )
     lines = {
         "model": f"{path} (carat {facts['carat']})",
         "identity": facts["identity"],
-        "trained on": f"{training['source']}: {training['records']:,} records and {training['held_out']:,} held out",
-        "detector": detector.get("name") or f"{detector['outside']} (from outside, not stored)",
+        "trained on": f"{training.get('data', training.get('source'))}: {training['records']:,} rows, {training['held_out']:,} more held out",
+        "detector": detector.get("name") or f"{detector['outside']} (your own, not stored)",
         "explainer": _explainer_line(facts["explainer"]),
-        "anomalous": f"below {where}",
+        "anomalous": where,
         "fit": f"profile {training['profile']}, seed {training['seed']}, {training['device']}, "
         f"{training['seconds']:.1f} s",
     }
@@ -96,7 +96,7 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
     summary = RichTable.grid(padding=(0, 2))
     for name, text in lines.items():
         summary.add_row(f"[bold]{name}", escape(plain(text)))
-    domains = RichTable("domain", "entities", "most frequent", title="Domains", title_justify="left")
+    domains = RichTable("column", "values", "most frequent", title="Columns", title_justify="left")
     for name, part in facts["domains"].items():
         domains.add_row(escape(plain(name)), f"{part['entities']:,}", escape(plain(", ".join(part["most_frequent"]))))
     files = RichTable("file", "bytes", "sha256", title="Files, all verified", title_justify="left")

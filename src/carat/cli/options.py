@@ -41,21 +41,22 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="csv, csv.gz, parquet or jsonl by its ending; - for JSON lines on standard input; "
-        "or flights, shipments:us_import, …",
+        help="A csv, csv.gz, parquet or jsonl file; - for JSON lines on standard input; "
+        "or a bundled table: flights, shipments:us_import, …",
         show_default=False,
         autocompletion=tables,
     ),
 ]
 ModelFolder = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A folder that carat fit wrote.", show_default=False)
+    Path, typer.Argument(metavar="MODEL", help="Folder that carat fit wrote.", show_default=False)
 ]
 OutFile = Annotated[
     str | None,
     typer.Option(
         "--out",
         metavar="FILE",
-        help="csv, csv.gz, parquet or jsonl; - for JSON lines. Without it: to look at on a terminal, else JSON lines.",
+        help="A csv, csv.gz, parquet or jsonl file; - for JSON lines on standard output. Without it, a terminal "
+        "shows the strangest rows and a pipe gets JSON lines.",
         show_default=False,
     ),
 ]
@@ -64,19 +65,19 @@ Quantile = Annotated[
     typer.Option(
         "--threshold",
         metavar="Q",
-        help="Anomalous: below this quantile of normal records (0.01 = the strangest 1 %).",
+        help="Rows are anomalous below this quantile of normal rows (0.01: the strangest 1%).",
         show_default=False,
     ),
 ]
 LowestScore = Annotated[
     float | None,
-    typer.Option("--threshold-score", metavar="S", help="Anomalous: below this score.", show_default=False),
+    typer.Option("--threshold-score", metavar="S", help="Rows are anomalous below this score.", show_default=False),
 ]
-Show = Annotated[int, typer.Option("--show", metavar="N", min=0, help="Records to show on a terminal.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Show = Annotated[int, typer.Option("--show", metavar="N", min=0, help="Rows to show on a terminal.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[
-    bool, typer.Option("--json", help="JSON on standard output: the rows, or with --out FILE how it ended.")
+    bool, typer.Option("--json", help="Print JSON on standard output: the rows, or with --out FILE a summary.")
 ]
 Device = Annotated[
     str,
@@ -88,7 +89,7 @@ Detector = Annotated[
     str | None,
     typer.Option(
         metavar="mead|ape|context|counts",
-        help="Default: the profile's.",
+        help="What scores the rows. Default: the profile's choice.",
         show_default=False,
         autocompletion=one_of(lambda: DETECTORS),
     ),
@@ -97,7 +98,7 @@ Profile = Annotated[
     str,
     typer.Option(
         metavar="instant|fast|paper",
-        help="instant counts, fast trains small, paper trains large.",
+        help="instant only counts, fast trains a small network, paper a large one.",
         autocompletion=one_of(lambda: PROFILES),
     ),
 ]

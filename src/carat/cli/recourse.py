@@ -1,4 +1,4 @@
-"""`carat recourse`: what would have made the anomalous records normal."""
+"""`carat recourse`: find what would have made unusual rows normal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carat.cli.app import DAILY, app, conclude, say
+from carat.cli.app import DAILY, command, conclude, many, say
 from carat.cli.options import (
     Data,
     Device,
@@ -37,62 +37,65 @@ def _methods() -> list[str]:
     return [name for name, entry in methods().items() if "records" not in entry.needs]
 
 
-@app.command(rich_help_panel=DAILY)
+@command(DAILY)
 def recourse(
     model: ModelFolder,
     data: Data,
     out: OutFile = None,
-    k: Annotated[int, typer.Option("--k", min=1, help="Counterfactuals per record, at most.")] = 50,
+    k: Annotated[int, typer.Option("--k", min=1, help="Suggested fixes per row, at most.")] = 50,
     method: Annotated[
         str | None,
         typer.Option(
             metavar="carat-plus|carat|instant|…",
-            help="Default: the best the model can do. Baselines: replace-m, replace-2, xformer-r, rceaa.",
+            help="How to search. Default: the best the model can do. Baselines: replace-m, replace-2, xformer-r, rceaa.",
             show_default=False,
             autocompletion=one_of(_methods),
         ),
     ] = None,
     top: Annotated[
-        int | None, typer.Option("--top", min=1, metavar="N", help="The N strangest records, anomalous or not.")
+        int | None, typer.Option("--top", min=1, metavar="N", help="Take the N strangest rows, anomalous or not.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every record, not only the anomalous ones.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Take every row, not only the anomalous ones.")] = False,
     threshold: Quantile = None,
     threshold_score: LowestScore = None,
     constraints: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What may change, in TOML; see the documentation.")
+        Path | None, typer.Option(metavar="FILE", help="TOML file that says what may change.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="page.html", help="Also one page to look at, in any browser.")
+        Path | None, typer.Option(metavar="page.html", help="Also write a page that opens in any browser.")
     ] = None,
-    prefer: Annotated[float, typer.Option(min=0, max=1, help="From 0 (plausible) to 1 (valid to the detector).")] = 0.5,
-    diversity: Annotated[float, typer.Option(min=0, max=1, help="0: the best; towards 1: the most different.")] = 0.0,
-    neighbours: Annotated[int, typer.Option(min=1, help="Candidates of each source.")] = 100,
+    prefer: Annotated[float, typer.Option(min=0, max=1, help="From 0 (the most plausible fixes) to 1 (the best scores).")] = 0.5,
+    diversity: Annotated[float, typer.Option(min=0, max=1, help="From 0 (the best fixes) to 1 (the most varied).")] = 0.0,
+    neighbours: Annotated[int, typer.Option(min=1, help="Values to try per column, from each source.")] = 100,
     budget: Annotated[
         int | None,
-        typer.Option(min=1, help="Combinations per record. Default: 200,000; 2,000 without a closed form."),
+        typer.Option(min=1, help="Combinations to try per row. Default: 200,000, or 2,000 if the detector has no closed form."),
     ] = None,
-    seconds: Annotated[float, typer.Option(help="For a batch of 256 records; then a quicker search.")] = 60.0,
+    seconds: Annotated[float, typer.Option(help="Time for 256 rows; after that, the search is quicker and rougher.")] = 60.0,
     show: Show = 5,
     device: Device = "auto",
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Find what would have made anomalous records normal.
+    """Find what would have made unusual rows normal.
 
-    One row per counterfactual: record, rank (1 = best), score, percentile, valid, changed (the domains), then every
-    domain's column. Beside FILE, FILE.records.jsonl has one line per record: how many were found, whether the search
-    was exhausted, and the reason if anything stood in the way. With --json, standard output gets one JSON object per
-    record: its explanation and all its counterfactuals.
+    Without --top or --all, carat looks at the anomalous rows. A terminal shows the strangest of them and their best
+    suggested fixes.
 
-    Without --out a terminal shows the strangest records and their best repairs:
+    FILE gets one row per suggested fix: record (the row number or ID), rank (1 = best), score, percentile, valid (no
+    longer anomalous), changed (the columns with a new value), then all columns of the fixed row.
+
+    FILE.records.jsonl gets one line per row that carat looked at: how many fixes it found, whether it tried
+    everything, and why there are not more. With --json and without --out, you get one JSON object per row, with its
+    explanation and all its fixes.
 
     Example: [bold]carat recourse model shipments.csv --top 20[/bold]
 
-    Example: [bold]carat recourse model shipments.csv --top 200 --out repairs.csv --report page.html[/bold]
+    Example: [bold]carat recourse model shipments.csv --top 200 --out fixes.csv --report page.html[/bold]
     """
     if top is not None and every:
-        raise InputError("give --top or --all, not both")
+        raise InputError("use --top or --all, not both")
     from carat import jobs
     from carat.cli.terminal import Output, open_model, terminal
     from carat.cli.view import show as show_records
@@ -119,10 +122,8 @@ def recourse(
     show_records(strangest.explained)
     done = job.summary
     conclude(
-        f"{output.named}{done.records:,} records, {done.counterfactuals:,} counterfactuals by {job.method.name}"
-        + (f", {done.records_without_repair:,} records without any" if done.records_without_repair else "")
-        + (f" (why: {beside})" if done.records_without_repair and beside else "")
-        + output.hint(done.records),
+        f"{output.named}{many(done.records, 'row')}, {many(done.counterfactuals, 'suggested fix', 'suggested fixes')} "
+        f"by {job.method.name}{_without_any(done.records_without_repair, beside)}{output.hint(done.records)}",
         {
             "out": output.file,
             "report": None if report is None else str(report),
@@ -136,11 +137,18 @@ def recourse(
         quiet=quiet,
     )
     if page is not None:
-        say(f"{report}: {page.listed:,} records to look at", quiet=quiet or as_json)
+        say(f"{report}: {many(page.listed, 'row')} to look at in a browser", quiet=quiet or as_json)
+
+
+def _without_any(rows: int, beside: Path | None) -> str:
+    """A part of the last line: how many rows have no fix, and where to read why."""
+    if not rows:
+        return ""
+    return f"; {many(rows, 'row has', 'rows have')} none" + (f" (see {beside})" if beside else "")
 
 
 def _check_files(output: Output, page: Path | None) -> Path | None:
-    """Refuse, before any work, what could not be written at its end; the file with a line about every record."""
+    """Refuse, before any work, what could not be written at its end; the file with a line about every row."""
     from carat.data.writers import check_output
     from carat.files import check_place
     from carat.report import check_extras

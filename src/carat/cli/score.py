@@ -1,12 +1,12 @@
-"""`carat score`: how normal every record of a table is."""
+"""`carat score`: how normal every row of a table is."""
 
 from __future__ import annotations
 
-from carat.cli.app import DAILY, app, conclude
+from carat.cli.app import DAILY, command, conclude, many
 from carat.cli.options import Data, Device, Force, Json, LowestScore, ModelFolder, OutFile, Quantile, Quiet, Show
 
 
-@app.command(rich_help_panel=DAILY)
+@command(DAILY)
 def score(
     model: ModelFolder,
     data: Data,
@@ -19,9 +19,9 @@ def score(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Score every record; higher = more normal.
+    """Score every row. A higher score is more normal.
 
-    Columns: record, score, percentile (0 = strangest), anomalous.
+    Output columns: record (the row number or ID), score, percentile (0 = strangest), anomalous.
 
     Example: [bold]carat score model shipments.csv --out scores.csv[/bold]
     """
@@ -38,9 +38,9 @@ def score(
         job.into(*output.sinks(ScoreBatch.rows, {"threshold": loaded.threshold_score}), strangest)
     show_records(strangest.explained, words=False)
     total, anomalous = job.summary.records, job.summary.anomalous
-    share = f" ({100 * anomalous / total:.2f} %)" if total else ""
+    share = f" ({100 * anomalous / total:.2f}%)" if total else ""
     conclude(
-        f"{output.named}{total:,} records, {anomalous:,} anomalous{share}{output.hint(total)}",
+        f"{output.named}{many(total, 'row')}, {anomalous:,} anomalous{share}{output.hint(total)}",
         {"out": output.file, "model": loaded.identity, "records": total, "anomalous": anomalous},
         as_json=as_json and not output.speaks_json,
         quiet=quiet,

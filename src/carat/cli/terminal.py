@@ -24,8 +24,8 @@ from carat.results import Threshold
 
 HINTS = {
     "domains": "; leave one out with --without NAME",
-    "left-out": "; take a column in with --also NAME",
-    "left-out-names": "; take a column in with --also NAME, or use it as the record ID with --id NAME",
+    "left-out": "; use one anyway with --also NAME",
+    "left-out-names": "; use one anyway with --also NAME, or as the row ID with --id NAME",
     "learned-from": " (carat recourse --top N)",
 }
 """What the command line can do about a remark."""
@@ -65,7 +65,7 @@ class Output:
 
     Args:
         file: a path, `-` for JSON lines on standard output, None for nowhere.
-        shown: how many records standard output shows, where it is a terminal.
+        shown: how many rows standard output shows, where it is a terminal.
         force: whether an existing file is replaced.
         quiet: whether nothing but errors is said.
     """
@@ -83,7 +83,7 @@ class Output:
         seen = sys.stdout is not None and sys.stdout.isatty() and not as_json
         file = out if out is not None or seen else "-"
         if file is None and (quiet or not show) and not reported:
-            raise InputError("nothing would be shown or written; give --out FILE")
+            raise InputError("there is nothing to show or write; add --out FILE")
         if file is not None and file != "-":
             check_output(Path(file), force=force)
             check_place(sidecar_of(file), force=force)
@@ -106,8 +106,8 @@ class Output:
         """How the last line ends where the rows went nowhere else: how to have all of them."""
         if self.file is not None or not self.shown:
             return ""
-        few = f"{min(self.shown, records):,} shown; " if records > self.shown else ""
-        return f" ({few}--out FILE keeps all)"
+        few = f"{self.shown:,} shown, " if records > self.shown else ""
+        return f"; {few}--out FILE saves all"
 
     @property
     def speaks_json(self) -> bool:
@@ -120,9 +120,9 @@ def open_model(
 ) -> Model:
     """The model, on its device, and with another threshold where one is given: a quantile or a score."""
     if threshold is not None and threshold_score is not None:
-        raise InputError("give --threshold or --threshold-score, not both")
+        raise InputError("use --threshold or --threshold-score, not both")
     if path.is_file():
-        raise InputError(f"{path}: is a file, not a model folder; the model comes first, then the data")
+        raise InputError(f"{path}: this is a file, not a model folder; name the model first, then the data")
     model = load(path).to(pick_device(device))
     if threshold is None and threshold_score is None:
         return model

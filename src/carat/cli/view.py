@@ -1,11 +1,11 @@
-"""Records on a terminal: what does not belong, why, and what would have been normal, as a compact coloured diff.
+"""Rows on a terminal: what does not belong, why, and what would have been normal, as a compact coloured diff.
 
 Colour only repeats what the signs say: a likelihood in brackets, an arrow, a tick.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from carat.cli.app import plain
+from carat.cli.app import many, plain
 
 if TYPE_CHECKING:
     from carat.results import Counterfactual, EntityView, Explanation
@@ -23,25 +23,25 @@ INDENT = (0, 0, 0, 2)
 
 
 def diff(explanation: Explanation, *, words: bool = True, truth: int = 0) -> RenderableType:
-    """A record as a few lines.
+    """A row as a few lines.
 
     Args:
-        explanation: the record.
-        words: also say why its entities do not belong, and what limited the search.
-        truth: rank of the counterfactual that is known to be the true record, to be marked.
+        explanation: the row.
+        words: also say why its values do not belong, and what limited the search.
+        truth: rank of the fix that is known to be the original row, to be marked.
     """
-    lines: list[RenderableType] = [_verdict(explanation), Padding(_strip(explanation.entities), INDENT)]
+    lines: list[RenderableType] = [_verdict(explanation), Padding(_Strip(explanation.entities), INDENT)]
     if words:
         lines += [Padding(Text(plain(sentence)), (0, 0, 0, 4)) for sentence in explanation.in_words()]
     if explanation.counterfactuals:
-        lines.append(Padding(_Repairs(explanation, truth), INDENT))
+        lines.append(Padding(_Fixes(explanation, truth), INDENT))
     if words and explanation.reason:
         lines.append(Padding(Text(plain(f"Note: {explanation.reason}."), style=FAINT), INDENT))
     return Group(*lines)
 
 
 def show(explanations: Sequence[Explanation], console: Console | None = None, *, words: bool = True) -> None:
-    """Records one below the other, with empty lines between and around them; by default on standard output."""
+    """Rows one below the other, with empty lines between and around them; by default on standard output."""
     console = console or Console()
     for explanation in explanations:
         console.print()
@@ -52,16 +52,30 @@ def show(explanations: Sequence[Explanation], console: Console | None = None, *,
 
 def _verdict(explanation: Explanation) -> Text:
     return Text.assemble(
-        (f"Record {plain(str(explanation.record))}", "bold"),
+        (f"Row {plain(str(explanation.record))}", "bold"),
         ": anomalous" if explanation.anomalous else ": normal",
         (f", percentile {explanation.percentile:.2f}, score {explanation.score:.2f}", FAINT),
     )
 
 
-def _strip(entities: Sequence[EntityView]) -> Text:
-    """All entities; what does not belong stands out, with its likelihood."""
-    cells = [_cell(view) for view in entities]
-    return Text.assemble(*[part for cell in cells for part in (cell, (" · ", FAINT))][:-1])
+class _Strip:
+    """All values; what does not belong stands out, with its likelihood. A value stands on one line where it fits."""
+
+    def __init__(self, entities: Sequence[EntityView]) -> None:
+        self.cells = [_cell(view) for view in entities]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self._lines(options.max_width):
+            yield Text(" · ", style=FAINT).join(line)
+
+    def _lines(self, width: int) -> Iterator[list[Text]]:
+        line: list[Text] = []
+        for cell in self.cells:
+            if line and sum(other.cell_len + 3 for other in line) + cell.cell_len > width:
+                yield line
+                line = []
+            line.append(cell)
+        yield line
 
 
 def _cell(view: EntityView) -> Text:
@@ -73,8 +87,8 @@ def _cell(view: EntityView) -> Text:
     return Text.assemble((domain, FAINT), plain(view.entity))
 
 
-class _Repairs:
-    """The counterfactuals: what changes, and where the score then lies; in columns where they fit side by side."""
+class _Fixes:
+    """The suggested fixes: what changes, and where the score then lies; in columns where they fit side by side."""
 
     def __init__(self, explanation: Explanation, truth: int) -> None:
         self.rows = [
@@ -99,7 +113,7 @@ class _Repairs:
 
 
 def _true(change: Counterfactual, truth: int) -> Text:
-    return Text(" ✓ the true record", style=NEW) if change.rank == truth else Text()
+    return Text(" ✓ the original row", style=NEW) if change.rank == truth else Text()
 
 
 def _changes(change: Counterfactual) -> Text:
@@ -111,9 +125,10 @@ def _changes(change: Counterfactual) -> Text:
 
 
 def _support(change: Counterfactual, entities: Sequence[EntityView]) -> str:
-    """How familiar the new entities are beside the others: the least count, or with how many of them there is one."""
+    """How familiar the new values are beside the others: the least count, or with how many of them there is one."""
     least = min(change.support.values(), default=0)
     if least:
         return f"seen together {least:,}×"
     beside = sum(view.entity is not None or view.domain in change.changes for view in entities) - 1
-    return f"seen with {min(change.known.values(), default=0)} of {beside}" if beside else ""
+    known = min(change.known.values(), default=0)
+    return f"seen with {known} of {many(beside, 'other value')}" if beside else ""

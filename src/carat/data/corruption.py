@@ -9,7 +9,7 @@ from torch import Tensor
 
 from carat.data.pairs import Pairs
 from carat.data.vocabulary import FIRST, Vocabulary
-from carat.errors import InputError
+from carat.errors import InputError, warn_renamed
 
 ROUNDS = 200
 """Tries before a record is given up; a domain of two entities often has none that is out of context."""
@@ -23,14 +23,19 @@ class Anomalies:
         ids: the corrupted records, int32 [n, m].
         original: the records before, int32 [n, m].
         corrupted: the gold answer, bool [n, m].
-        source: row of each in the table they were made from, int64 [n]; records that could not be corrupted
-            are not here.
+        row: of each in the table they were made from, int64 [n]; records that could not be corrupted are not here.
     """
 
     ids: Tensor
     original: Tensor
     corrupted: Tensor
-    source: Tensor
+    row: Tensor
+
+    @property
+    def source(self) -> Tensor:
+        """The former name of `row`."""
+        warn_renamed("Anomalies.source", "Anomalies.row")
+        return self.row
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -75,8 +80,8 @@ def corrupt(
         done = open_rows[good]
         result[done], mask[done] = new[good], chosen[good]
         open_rows = open_rows[~good]
-    source = torch.nonzero(mask.any(dim=1)).flatten()
-    return Anomalies(result[source], ids[source], mask[source], source)
+    row = torch.nonzero(mask.any(dim=1)).flatten()
+    return Anomalies(result[row], ids[row], mask[row], row)
 
 
 def _choose(known: Tensor, wanted: Tensor, generator: torch.Generator) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ from carat.data.vocabulary import Domain, Vocabulary
 from carat.errors import InputError
 
 UNIQUE = "as many entities as rows"
+INDEX = re.compile(r"__index_level_\d+__$")
+"""How Parquet calls the index of a pandas frame; a frame that is scored later has no such column."""
 CROWDED = 0.5
 """Where more than this share of a column's cells hold an entity that comes only once, it is a name or a remark."""
 ENOUGH = 100
@@ -86,7 +89,8 @@ def scan(source: Source, columns: Columns | None = None) -> Scan:
         Schema(domains=tuple(named), numeric=numeric, id=id, time=time)
         wanted = named
     else:
-        wanted = [name for name in source.names if name in named or (name not in roles and name not in without)]
+        passed_over = {*roles, *without, *(name for name in source.names if INDEX.match(name))}
+        wanted = [name for name in source.names if name in named or name not in passed_over]
     gathered = {name: _Column(name, numeric.get(name)) for name in wanted}
     rows = 0
     for batch in source.batches(wanted):
@@ -95,7 +99,7 @@ def scan(source: Source, columns: Columns | None = None) -> Scan:
             column.add(array, forced=column.name in named)
     if rows < 2:
         raise InputError(f"{source.label}: {'one row' if rows else 'no rows'}; a model needs at least two")
-    left_out: dict[str, str] = {}
+    left_out = {name: "the index of a pandas frame" for name in source.names if INDEX.match(name) and name not in named}
     found = []
     for name, column in gathered.items():
         reason = None if name in numeric else column.unfit(min_count, named=name in named)

@@ -95,6 +95,8 @@ class Table:
         # The time column serves the split at training; a table to score need not have it.
         time = schema.time if schema.time in source.names else None
         names = list(dict.fromkeys([*vocabulary.names, *(name for name in (schema.id, time) if name)]))
+        # A pandas frame that was shuffled or filtered has names for its rows; its places say nothing of the whole.
+        index = None if schema.id else getattr(source, "index", None)
         start = 0
         for batch in source.batches(names):
             ids, unseen = _encode(batch, vocabulary)
@@ -103,6 +105,8 @@ class Table:
                 for role, name in (("record", schema.id), ("time", time))
                 if name is not None
             }
+            if index is not None:
+                columns["record"] = index.slice(start, batch.num_rows)
             yield cls(torch.from_numpy(ids), vocabulary, unseen, **columns, start=start)
             start += batch.num_rows
 

@@ -4,6 +4,9 @@
 outside come in through `outside_detector`.
 """
 
+from importlib import import_module
+from typing import Any
+
 from carat.detectors.adapters import (
     CallableDetector,
     OutsideDetector,
@@ -15,6 +18,7 @@ from carat.detectors.ape import Ape
 from carat.detectors.base import FittedDetector
 from carat.detectors.counts import Counts
 from carat.detectors.mead import Mead
+from carat.errors import warn_renamed
 
 __all__ = [
     "Mead",
@@ -27,3 +31,10 @@ __all__ = [
     "PyodDetector",
     "outside_detector",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Threshold":
+        raise AttributeError(f"module 'carat.detectors' has no attribute {name!r}")
+    warn_renamed("carat.detectors.Threshold", "carat.Threshold")
+    return import_module("carat.results").Threshold

@@ -135,7 +135,7 @@ def fit_prepared(
         threshold=parts.threshold,
         graph=graph,
         training={
-            "source": prepared.label,
+            "data": prepared.label,
             "records": len(data.train),
             "held_out": len(data.held_out),
             "fingerprint": prepared.fingerprint(),

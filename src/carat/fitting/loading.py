@@ -54,23 +54,7 @@ def load(
     described = facts["detector"]
     restored: FittedDetector | OutsideDetector
     if "outside" in described:
-        if detector is None:
-            raise ModelFolderError(
-                f"{path}: its detector '{described['outside']}' is from outside and not stored; "
-                "attach it in Python: carat.load(path, detector=…)"
-            )
-        options = dict(described["options"])
-        if encoding != "auto":
-            options["encoding"] = encoding
-        if takes is not None:
-            options["takes"] = takes
-        given = outside_detector(detector, **options)
-        if given.describe() != described["outside"] or given.options() != described["options"]:
-            raise InputError(
-                f"{path}: was fitted with the detector {described['outside']} {described['options']}, "
-                f"got {given.describe()} {given.options()}"
-            )
-        restored = given.attach(vocabulary)
+        restored = _outside(path, described, detector, encoding, takes).attach(vocabulary)
     else:
         if detector is not None:
             raise InputError(f"{path}: has its own detector '{described['name']}'; leave detector out")
@@ -90,6 +74,33 @@ def load(
         graph=graph,
         training=facts["training"],
     )
+
+
+def _outside(
+    path: str | Path,
+    described: Mapping[str, Any],
+    detector: Any,
+    encoding: Encoding | Literal["auto"] | None,
+    takes: Literal["frame", "ids"] | None,
+) -> OutsideDetector:
+    """An adapter around the detector that was given, spoken to as the one that the model was fitted with."""
+    if detector is None:
+        raise ModelFolderError(
+            f"{path}: its detector '{described['outside']}' is from outside and not stored; "
+            "attach it in Python: carat.load(path, detector=…)"
+        )
+    options = dict(described["options"])
+    if encoding != "auto":
+        options["encoding"] = encoding
+    if takes is not None:
+        options["takes"] = takes
+    given = outside_detector(detector, **options)
+    if given.describe() != described["outside"] or given.options() != described["options"]:
+        raise InputError(
+            f"{path}: was fitted with the detector {described['outside']} {described['options']}, "
+            f"got {given.describe()} {given.options()}"
+        )
+    return given
 
 
 def _restore(

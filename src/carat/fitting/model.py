@@ -62,6 +62,27 @@ class Model:
     graph: KnowledgeGraph | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        training, threshold = self.training, self.threshold
+        rows = f" of {training['records'] + training['held_out']:,} rows" if "records" in training else ""
+        where = f"score {self.threshold_score:.4g}"
+        if threshold.quantile is not None:
+            where += f", the lowest {100 * threshold.quantile:g} % of held-out rows"
+        parts = [f"detector {self.detector.name}"]
+        parts += [f"explainer {self.explainer.name}"] if self.explainer is not None else ["no explainer"]
+        parts += ["graph"] if self.graph is not None else []
+        names = ", ".join(self.vocabulary.names[:6]) + (", …" if len(self.vocabulary) > 6 else "")
+        return "\n".join(
+            [
+                f"Model {self.identity}{rows}: {len(self.vocabulary)} columns, {self.vocabulary.entities:,} values",
+                f"  columns: {names}",
+                f"  {', '.join(parts)}",
+                f"  anomalous below {where}",
+            ]
+        )
+
+    __repr__ = __str__
+
     def score(self, data: Any, *, progress: bool | Observer = False) -> Any:
         """Score every record of a frame or file.
 

@@ -12,6 +12,9 @@ from carat.datasets import Dataset
 from carat.observing import Observer, Remark, Silent, Watched
 from carat.registry import named_data
 
+FEW = 100
+"""Rows below which a model can hardly mean anything: a tenth of them sets the threshold."""
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -69,6 +72,9 @@ def prepare(data: Any, columns: Columns | None = None, *, observer: Observer | N
 
 def _remarks(found: Scan) -> list[Remark]:
     remarks = [Remark("domains", found.domains_line())]
+    if found.rows < FEW:
+        few = f"{found.rows} rows are too few to learn much from; take the results as a first impression"
+        remarks.append(Remark("few-rows", few, warning=True))
     left_out, crowded = found.left_out_line(), found.crowded_line()
     if left_out is not None:
         code = "left-out-names" if found.nameless else "left-out"

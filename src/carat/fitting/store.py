@@ -18,6 +18,7 @@ from torch import Tensor
 
 from carat._version import __version__
 from carat.errors import InputError, ModelFolderError
+from carat.files import locked
 
 FORMAT = "carat-model"
 VERSION = 1
@@ -68,17 +69,18 @@ def write_folder(path: Path, contents: Contents, *, force: bool = False) -> None
         "files": {name: {"bytes": len(blob), "sha256": _sha256(blob)} for name, blob in blobs.items()},
     }
     blobs[MANIFEST] = _json({**manifest, "checksum": _sha256(_json(manifest))})
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
-        for name, blob in blobs.items():
-            with (temporary / name).open("wb") as file:
-                file.write(blob)
-                file.flush()
-                os.fsync(file.fileno())
-        temporary.chmod(0o755)
-        _swap(temporary, path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with locked(path):
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        try:
+            for name, blob in blobs.items():
+                with (temporary / name).open("wb") as file:
+                    file.write(blob)
+                    file.flush()
+                    os.fsync(file.fileno())
+            temporary.chmod(0o755)
+            _swap(temporary, path)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _swap(temporary: Path, path: Path) -> None:

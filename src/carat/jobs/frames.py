@@ -63,4 +63,4 @@ def recourse_result(
 
 def _frame(job: Job[Any]) -> Any:
     parts = [batch.rows() for batch in job]
-    return frame_like(pa.concat_tables(parts) if parts else job.empty().rows(), job.data)
+    return frame_like(pa.concat_tables(parts) if parts else job.empty().rows(), job.data, same_rows=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from carat.data.pairs import Pairs
-from carat.data.toml import read_toml
+from carat.data.toml import filled, read_toml
 from carat.data.vocabulary import FIRST, Vocabulary
 from carat.errors import InputError, nearest
 
@@ -100,22 +100,7 @@ class Constraints:
         >>> Constraints.from_dict({"immutable": ["Carrier"], "cost": {"change": 1}}).cost
         Costs(change=1, domains={}, entities={}, weight=1.0)
         """
-        checked = dict(data)
-        _check_keys(checked, cls, "")
-        for key, check, wanted in (
-            ("immutable", _is_texts, "a list of domains"),
-            ("allowed", _is_texts_by_domain, "a table of lists: Domain = ['entity', …]"),
-            ("forbidden", _is_texts_by_domain, "a table of lists: Domain = ['entity', …]"),
-            ("forbidden_pairs", _is_pairs, "a list of pairs: {DomainA = 'entity', DomainB = 'entity'}"),
-            ("max_changes", _is_whole, "a whole number"),
-            ("min_support", _is_whole, "a whole number"),
-            ("cost", _is_table, "a table"),
-        ):
-            if key in checked and not check(checked[key]):
-                raise InputError(f"'{key}' must be {wanted}, got {checked[key]!r}")
-        if "cost" in checked:
-            checked["cost"] = _costs(checked["cost"])
-        return cls(**checked)
+        return filled(cls, data)
 
     def resolve(self, vocabulary: Vocabulary) -> ResolvedConstraints:
         """The same in ids; a domain that does not exist is refused, an entity that training never met is noted."""
@@ -254,53 +239,3 @@ class _Resolver:
         self.unknown += [f"{known.name} {text}" for text, found in zip(texts, place, strict=True) if found is None]
         offset = int(self.vocabulary.offsets[domain]) + FIRST
         return torch.tensor([offset + found for found in place if found is not None], dtype=torch.int64)
-
-
-def _costs(data: Mapping[str, Any]) -> Costs:
-    _check_keys(data, Costs, "cost.")
-    for key in ("change", "weight"):
-        if key in data and not _is_number(data[key]):
-            raise InputError(f"'cost.{key}' must be a number, got {data[key]!r}")
-    if not _is_numbers_by_name(data.get("domains", {})):
-        raise InputError(f"'cost.domains' must be a table of numbers, got {data['domains']!r}")
-    entities = data.get("entities", {})
-    if not isinstance(entities, Mapping) or not all(_is_numbers_by_name(part) for part in entities.values()):
-        raise InputError(f"'cost.entities' must be tables of numbers, one a domain, got {entities!r}")
-    return Costs(**data)
-
-
-def _check_keys(data: Mapping[str, Any], cls: type[Constraints] | type[Costs], prefix: str) -> None:
-    known = [each.name for each in fields(cls)]
-    for key in data:
-        if key not in known:
-            raise InputError(f"unknown key '{prefix}{key}'; {nearest(key, known)}")
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, Mapping)
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
-
-
-def _is_texts_by_domain(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(_is_texts(each) for each in value.values())
-
-
-def _is_pairs(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(
-        isinstance(each, Mapping) and all(isinstance(text, str) for text in each.values()) for each in value
-    )
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_numbers_by_name(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(_is_number(each) for each in value.values())

@@ -33,7 +33,11 @@ class SearchRanking(Protocol):
         ...
 
     def order(self, base: Tensor, found: Found, k: int) -> tuple[Tensor, Tensor]:
-        """Places of the best, best first, and which count; see `carat.protocols.Ranking`."""
+        """Of what was found for records base [n, m], the places int64 [n, k'] of the best, and which count, bool.
+
+        Best first, those that count before those that do not; k' is at most k. Ties are broken the same way every
+        time.
+        """
         ...
 
 

@@ -28,7 +28,7 @@ def ticks(tallest: int) -> list[int]:
 def histogram_svg(overview: Overview, width: int, height: int) -> str:
     """All scores, those below the threshold marked, as an `<svg>` element."""
     alt = load_altair()
-    # A single record beside a hundred thousand must still be seen: no bar that holds one is lower than two pixels.
+    # A single row beside a hundred thousand must still be seen: no bar that holds one is lower than two pixels.
     tallest = max(1, *overview.counts)
     lowest = tallest * (2 / height) ** 2
     rows = [
@@ -47,11 +47,11 @@ def histogram_svg(overview: Overview, width: int, height: int) -> str:
         .encode(
             x=alt.X("from:Q", bin="binned", scale=scale, title="score", axis=alt.Axis(tickCount=max(width // 90, 4))),
             x2="to:Q",
-            # A root scale: the few anomalous records would be invisible beside the many normal ones.
+            # A root scale: the few anomalous rows would be invisible beside the many normal ones.
             y=alt.Y(
                 "records:Q",
                 scale=alt.Scale(type="sqrt", domain=[0, tallest]),
-                title="records (root scale)",
+                title="rows (square root scale)",
                 axis=alt.Axis(values=ticks(tallest), format=",d"),
             ),
             color=alt.Color(
@@ -101,5 +101,5 @@ def load_altair() -> Any:
         import altair  # noqa: PLC0415 - optional
         import vl_convert  # noqa: F401, PLC0415 - what altair saves with
     except ImportError as error:
-        raise MissingExtraError("altair", "report", "drawing") from error
+        raise MissingExtraError("altair", "report", "the report") from error
     return altair

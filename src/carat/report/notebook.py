@@ -15,7 +15,7 @@ from carat.results.explanation import Explanation
 from carat.results.recourse import RecourseResult
 
 ROWS = 10
-"""Records that a notebook shows of a result."""
+"""Rows that a notebook shows of a result."""
 _LINE = "1px solid rgba(128, 128, 128, 0.4)"
 _CELL = f"padding: 0.3em 1em 0.3em 0; text-align: left; vertical-align: top; border-bottom: {_LINE};"
 _NUMBER = _CELL.replace("left", "right") + " font-variant-numeric: tabular-nums;"
@@ -26,27 +26,27 @@ _Json = Mapping[str, Any]
 
 
 def result_html(result: RecourseResult) -> str:
-    """The first records of a result: what is flagged in each, and its best counterfactual."""
+    """The first rows of a result: what is flagged in each, and its best suggested fix."""
     anomalous = sum(int(batch.scale.anomalous(batch.score).sum()) for batch in result.batches)
     found = sum(int(batch.outcome.mask.sum()) for batch in result.batches)
     head = (
-        f"<b>{_many(len(result), 'record')}</b>, {anomalous:,} anomalous, "
-        f"{_many(found, 'counterfactual')} by {escape(result.method)}"
+        f"<b>{_many(len(result), 'row')}</b>, {anomalous:,} anomalous, "
+        f"{_many(found, 'suggested fix', 'suggested fixes')} by {escape(result.method)}"
     )
     rows = "".join(_row(one.to_json()) for one in islice(result.explanations(show=1), ROWS))
-    titles = _titles("record", "score", "percentile", "out of place", "best counterfactual", "found")
+    titles = _titles("row", "score", "percentile", "flagged values", "best fix", "fixes")
     table = f"<table style='border-collapse: collapse;'>{titles}{rows}</table>" if rows else ""
     rest = len(result) - ROWS
-    more = f"<p style='{_MUTED}'>{_many(rest, 'more record')}; to_frame() has all of them.</p>" if rest > 0 else ""
+    more = f"<p style='{_MUTED}'>{_many(rest, 'more row')}; to_frame() has all fixes.</p>" if rest > 0 else ""
     return f"<div style='{_BOX}'><p>{head}</p>{table}{more}</div>"
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """A record with its entities, why it was flagged, and what would have made it normal."""
+    """A row with its values, why it was flagged, and what would have made it normal."""
     record = explanation.to_json()
     verdict = "anomalous" if record["anomalous"] else "normal"
     head = (
-        f"<b>Record {escape(str(record['record']))}</b>: {verdict}, "
+        f"<b>Row {escape(str(record['record']))}</b>: {verdict}, "
         f"score {_score(record['score'])}, percentile {_share(record['percentile'], 2)}"
     )
     cells = "".join(_value(value) for value in record["values"])
@@ -68,7 +68,7 @@ def _row(record: _Json) -> str:
         (escape(str(record["record"])), _CELL),
         (_score(record["score"]), _NUMBER),
         (_share(record["percentile"], 2), _NUMBER),
-        ("<br>".join(flagged) or "no single entity", _CELL),
+        ("<br>".join(flagged) or "none", _CELL),
         ("none" if best is None else f"{_changes(best)} ({_verdict(best)})", _CELL),
         (f"{record['count']:,}", _NUMBER),
     )
@@ -76,7 +76,7 @@ def _row(record: _Json) -> str:
 
 
 def _titles(*names: str) -> str:
-    numbers = {"score", "percentile", "found", "support", "cost"}
+    numbers = {"score", "percentile", "fixes", "support", "cost"}
     return _row_of("th", tuple((name, _NUMBER if name in numbers else _CELL) for name in names))
 
 
@@ -99,9 +99,9 @@ def _value(value: _Json) -> str:
 def _counterfactuals(record: _Json) -> str:
     found = record["counterfactuals"]
     if not found:
-        return f"<p style='{_MUTED}'>No counterfactual was found.</p>"
+        return f"<p style='{_MUTED}'>No fix was found.</p>"
     costs = any(change["cost"] is not None for change in found)
-    titles = _titles("#", "change", "score", "percentile", "normal", "support", *(["cost"] if costs else []))
+    titles = _titles("#", "suggested fix", "score", "percentile", "normal", "support", *(["cost"] if costs else []))
     rows = []
     for change in found:
         cells: tuple[tuple[str, str], ...] = (
@@ -145,5 +145,5 @@ def _cost(change: _Json) -> str:
     return "none" if change["cost"] is None else f"{change['cost']:g}"
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
+def _many(count: int, one: str, more: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -1,4 +1,4 @@
-"""The table at a glance: how many records, how many of them anomalous, and how their scores are spread."""
+"""The table at a glance: how many rows, how many of them anomalous, and how their scores are spread."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Overview:
     counts: tuple[int, ...]
     edges: tuple[float, ...]
     threshold: float
-    described: str = "all scored records"
+    described: str = "all rows"
 
     def __post_init__(self) -> None:
         if len(self.edges) != len(self.counts) + 1:
@@ -47,7 +47,7 @@ class Overview:
         counts, edges, beyond = histogram(
             values, threshold, cover=None if reference is None else reference.double().numpy()
         )
-        described = f"{len(values):,} scored record{'' if len(values) == 1 else 's'}{beyond}"
+        described = f"{len(values):,} row{'' if len(values) == 1 else 's'}{beyond}"
         return cls(len(values), int((values < threshold).sum()), counts, edges, threshold, described)
 
     @classmethod
@@ -55,7 +55,7 @@ class Overview:
         """Of the scores of a result's own records, [n], with the reference's spread, [r], as the histogram."""
         values, normal = scores.double().numpy(), reference.double().numpy()
         counts, edges, beyond = histogram(normal, threshold, cover=values)
-        described = f"{len(normal):,} normal records held out of training{beyond}"
+        described = f"{len(normal):,} normal rows held out of training{beyond}"
         return cls(len(values), int((values < threshold).sum()), counts, edges, threshold, described)
 
 
@@ -82,6 +82,6 @@ def histogram(
     first, last = np.floor((low - threshold) / step), np.ceil((high - threshold) / step)
     edges = threshold + step * np.arange(first, max(last, first + 1) + 1)
     inside = np.clip(values, edges[0], edges[-1])
-    beyond = "; the outermost bars also hold what lies beyond" if (inside != values).any() else ""
+    beyond = "; the outermost bars include everything beyond them" if (inside != values).any() else ""
     counts, _ = np.histogram(inside, edges)
     return tuple(counts.tolist()), tuple(edges.tolist()), beyond

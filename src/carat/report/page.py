@@ -28,7 +28,7 @@ EARLY = ("theme.js",)
 FINGERPRINT = 12
 """Signs of the data's fingerprint that the page shows."""
 MOST = 8
-"""Domains and entities named as flagged most often."""
+"""Columns and values named as flagged most often."""
 
 
 def check_extras() -> None:
@@ -45,7 +45,7 @@ def write_report(
     Args:
         result: what `model.recourse` gave.
         path: the file; an existing one is replaced.
-        title: the heading; None is "Flagged records".
+        title: the heading; None is "Flagged rows".
         overview: of all scored records; None makes one from what the result knows of them.
     """
     if overview is None and result.scored is not None and len(result.scored):
@@ -85,7 +85,7 @@ def render(
     data = content(collected, shown, advance)
     early, script = _script(EARLY), _script(SCRIPTS)
     page: str = environment.get_template("page.html.j2").render(
-        title=title or "Flagged records",
+        title=title or "Flagged rows",
         overview=shown,
         given=given,
         total=len(scores),

@@ -23,7 +23,7 @@ class PageSink(PlainSink[ResultBatch]):
     Args:
         job: what will be poured into it; its scores are listened to.
         path: the page.
-        title: the heading; None says which records of which data.
+        title: the heading; None says which rows of which data.
         force: whether an existing page is replaced.
     """
 
@@ -31,9 +31,9 @@ class PageSink(PlainSink[ResultBatch]):
         self.path = Path(path)
         check_extras()
         if self.path.suffix.lower() not in (".html", ".htm"):
-            raise InputError(f"{self.path}: a report is a page, name it .html")
+            raise InputError(f"{self.path}: the report is an HTML page; end its name in .html")
         check_place(self.path, force=force)
-        self.title = title or f"{_which(job)} of {Path(job.label).name}"
+        self.title = title or f"{_which(job)} in {Path(job.label).name}"
         self.collector = Collector(job.model.scale, job.model.evidence, job.method.name)
         self._scores: list[Tensor] = []
         job.scored.append(self._scores.append)
@@ -53,9 +53,9 @@ class PageSink(PlainSink[ResultBatch]):
         scale = self.collector.scale
         overview = Overview.of(scores, scale.threshold, scale.reference) if len(scores) else None
         self.collector.origin = job.summary.origin
-        stage = job.observer.stage("report", self.listed)
+        stage = job.observer.stage("writing the page", self.listed)
         write_collected(self.collector, self.path, overview=overview, title=self.title, advance=stage.advance)
 
 
 def _which(job: RecourseJob) -> str:
-    return "Records" if job.all else "Anomalous records" if job.top is None else "Strangest records"
+    return "All rows" if job.all else "Anomalous rows" if job.top is None else "Strangest rows"

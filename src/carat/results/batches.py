@@ -165,6 +165,21 @@ class ResultBatch:
             columns["cost"] = outcome.cost[record, rank].double().numpy()
         return pa.table(columns)
 
+    def compared(self) -> pa.Table:
+        """The same, with what the changed domains held and hold at the end: lists in the order of `changed`."""
+        rows = self.rows()
+        held = {name: self.texts[name].to_pylist() for name in self.table.vocabulary.names}
+        record = self.outcome.mask.nonzero()[:, 0].tolist()
+        changed = rows["changed"].to_pylist()
+        before = [[held[name][row] for name in names] for row, names in zip(record, changed, strict=True)]
+        now = {name: rows[name].to_pylist() for name in held}
+        after = [[now[name][place] for name in names] for place, names in enumerate(changed)]
+        taken = set(rows.column_names)
+        for title, values in (("before", before), ("after", after)):
+            # A domain may have this name; the contract's columns come first.
+            rows = rows.append_column(f"{title}_" if title in taken else title, pa.array(values, pa.list_(pa.string())))
+        return rows
+
     def records(self) -> pa.Table:
         """One row per record: its score, how many counterfactuals, whether all was searched, and why not more."""
         outcome = self.outcome

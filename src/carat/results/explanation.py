@@ -1,4 +1,4 @@
-"""One record in words: which entities do not belong and why, and what would have made it normal."""
+"""One row in words: which values do not belong and why, and what would have made it normal."""
 
 from __future__ import annotations
 
@@ -27,8 +27,13 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else value
 
 
-def _times(together: int) -> str:
-    return {0: "never seen", 1: "seen only once"}.get(together, f"seen only {together:,} times")
+def _only(times: int) -> str:
+    return "only once" if times == 1 else f"only {times:,} times"
+
+
+def _any_of(texts: list[str]) -> str:
+    """As they are listed in a sentence: a, b or c."""
+    return " or ".join(", ".join(part) for part in (texts[:-1], texts[-1:]) if part)
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ class EntityView:
         """What there is to say of an entity that training did not meet."""
         if self.unseen:
             return f"{self.domain} {self.entity} was never seen in training."
-        return f"{self.domain} {self.entity} is only in records that were held out: nothing was learned of it."
+        return f"{self.domain} {self.entity} is only in held-out rows, so the model has learned nothing about it."
 
     def in_words(self) -> str:
         """Why it does not belong, in one sentence."""
@@ -110,9 +115,10 @@ class EntityView:
         if not self.against:
             return f"{words}."
         first = self.against[0]
-        words += f": {_times(first.together)} with {first.domain} {first.entity}"
+        seen = f"seen {_only(first.together)}" if first.together else "never seen"
+        words += f": {seen} with {first.domain} {first.entity}"
         if first.usual:
-            words += f", which usually goes with {', '.join(text for text, _ in first.usual)}"
+            words += f", which usually goes with {_any_of([text for text, _ in first.usual])}"
         return f"{words}."
 
 
@@ -209,10 +215,10 @@ class Explanation:
             return [view.in_words() for view in self.blamed]
         present = [view for view in self.entities if view.entity is not None]
         if not present:
-            return ["The record has no entities."]
-        said = ["No single entity stands out."]
+            return ["The row has no values."]
+        said = ["No single value stands out."]
         said += [
-            f"The least likely is {view.domain} {view.entity}, with likelihood {view.likelihood:.2f}."
+            f"The least likely value is {view.domain} {view.entity}, with likelihood {view.likelihood:.2f}."
             for view in self._by_likelihood()[:1]
             if view.likelihood is not None and view.likelihood < DOUBTFUL
         ]
@@ -222,12 +228,13 @@ class Explanation:
             rarest = self.pairs[0]
             one, other = self.entities[rarest.first], self.entities[rarest.second]
             chance = f"about {rarest.expected:,.0f}" if rarest.expected >= 10 else f"about {rarest.expected:.1f}"
+            seen = f"seen together {_only(rarest.together)}" if rarest.together else "never seen together"
             said.append(
-                f"Its rarest pair is {one.domain} {one.entity} and {other.domain} {other.entity}: "
-                f"{_times(rarest.together)} together, where chance alone would make it {chance}."
+                f"The rarest pair is {one.domain} {one.entity} and {other.domain} {other.entity}: "
+                f"{seen}, while chance alone would give {chance}."
             )
         elif not new and len(present) > 1:
-            said.append("No pair of its entities is rare.")
+            said.append("No pair of its values is rare.")
         return said
 
     def to_json(self) -> dict[str, Any]:
@@ -266,10 +273,12 @@ class Explanation:
 
     def __str__(self) -> str:
         verdict = "anomalous" if self.anomalous else "normal"
-        lines = [f"Record {self.record}: {verdict}, percentile {self.percentile:.2f}"]
+        lines = [f"Row {self.record}: {verdict}, percentile {self.percentile:.2f}"]
         lines += [f"  {sentence}" for sentence in self.in_words()] if self.anomalous or self.blamed else []
         for change in self.counterfactuals:
-            words = ", ".join(f"{name} {old} → {new}" for name, (old, new) in change.changes.items())
+            words = ", ".join(
+                f"{name} {'missing' if old is None else old} → {new}" for name, (old, new) in change.changes.items()
+            )
             lines.append(f"  {change.rank}. {words} ({change.verdict()})")
         if self.reason:
             lines.append(f"  Note: {self.reason}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor
 
 from carat.data.sources import frame_like
-from carat.errors import InputError
+from carat.errors import InputError, warn_renamed
 from carat.observing import Remark
 from carat.results.batches import ResultBatch
 from carat.results.evidence import Evidence
@@ -23,6 +24,8 @@ from carat.results.scale import Scale
 
 EXPLAINED = 64
 """Records explained at once."""
+SHOWN = 5
+"""Records that `print` shows."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +54,24 @@ class RecourseResult:
     origin: Origin | None = None
     remarks: tuple[Remark, ...] = ()
 
+    @property
+    def parts(self) -> tuple[ResultBatch, ...]:
+        """The former name of `batches`."""
+        warn_renamed("RecourseResult.parts", "RecourseResult.batches")
+        return self.batches
+
     def to_frame(self) -> Any:
         """One row per counterfactual, in the library of the input.
 
         Columns: `record`, `rank` (1 = best), `score`, `percentile`, `valid`, `changed` (the domains), then every
-        domain's, and `cost` at the end where costs were given.
+        domain's, and `cost` where costs were given. At the end `before` and `after`: what the changed domains held, and
+        what they hold now, in the order of `changed`.
         """
-        return frame_like(self.to_arrow(), self.like)
+        batches = self.batches or (self.empty,)
+        return frame_like(pa.concat_tables([batch.compared() for batch in batches]), self.like)
 
     def to_arrow(self) -> pa.Table:
-        """The same as an Arrow table."""
+        """The same as an Arrow table, with the columns of `carat recourse` alone."""
         return pa.concat_tables([batch.rows() for batch in self.batches or (self.empty,)])
 
     def to_json(self, *, show: int | None = None) -> list[dict[str, Any]]:
@@ -89,6 +100,20 @@ class RecourseResult:
         from carat.report import result_html  # noqa: PLC0415
 
         return result_html(self)
+
+    def __str__(self) -> str:
+        anomalous = sum(int(batch.scale.anomalous(batch.score).sum()) for batch in self.batches)
+        found = sum(int(batch.outcome.mask.sum()) for batch in self.batches)
+        lines = [f"{found:,} suggested fixes for {len(self):,} rows ({anomalous:,} anomalous), by {self.method}"]
+        for one in itertools.islice(self.explanations(show=1), SHOWN):
+            best = one.counterfactuals[0].changes if one.counterfactuals else {}
+            fix = ", ".join(f"{name} {old} → {new}" for name, (old, new) in best.items()) or "no fix"
+            lines.append(f"  row {one.record}, percentile {one.percentile:.2f}: {fix}")
+        if len(self) > SHOWN:
+            lines.append(f"  … and {len(self) - SHOWN:,} more; to_frame() has all of them")
+        return "\n".join(lines)
+
+    __repr__ = __str__
 
     def __len__(self) -> int:
         """Number of records."""

@@ -21,9 +21,8 @@ from carat.testing.planted import planted_table
 
 def small_explainer(**changes: Any) -> TransformerExplainer:
     """A transformer that learns the planted table in a few seconds."""
-    settings: dict[str, Any] = {"dim": 16, "layers": 1, "heads": 2, "bilinear": 8, "epochs": (12, 8, 4)}
-    settings |= {"batch_size": 64, "learning_rate": 6e-3, "tuning_rate": 2e-3}
-    return TransformerExplainer(**{**settings, **changes})
+    settings: dict[str, Any] = {"dim": 16, "layers": 1, "heads": 2, "bilinear": 8, "epochs": (25, 15, 8)}
+    return TransformerExplainer(**{**settings, "batch_size": 64, **changes})
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,15 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from carat.errors import InputError
+from carat.files import replacing
 
 
 def write_checkpoint(path: Path, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
     """Tensors and a JSON state in one file; a kill at any moment leaves the old file or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    save_file(contiguous, temporary, metadata={"state": json.dumps(state)})
-    os.replace(temporary, path)
+    with replacing(path) as temporary:
+        save_file(contiguous, temporary, metadata={"state": json.dumps(state)})
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | None:

@@ -85,10 +85,15 @@ class CsvSource:
                         quoted_strings_can_be_null=True,
                     ),
                 )
-                yield from reader
+                rows = 0
+                for batch in reader:
+                    rows += batch.num_rows
+                    yield batch
+                if not rows:
+                    raise InputError(f"{self.label}: there is a header, but there are no rows")
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError, zlib.error) as error:
             if "UTF8" in str(error):
                 raise not_utf8(self.label) from error
             if "Empty CSV" in str(error):
-                return
+                raise InputError(f"{self.label}: there is a header, but there are no rows") from error
             raise InputError(f"{self.label}: {first_line(error)}") from error

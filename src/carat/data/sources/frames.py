@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,13 @@ from carat.errors import InputError
 
 
 def open_frame(data: Any, label: str = "the table") -> Source:
-    """A frame of pandas, polars or pyarrow, or a dictionary of columns."""
+    """A frame of pandas, polars or pyarrow, columns in a dictionary, or one record as a dictionary or a Series."""
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
-    if isinstance(data, dict):
+    if isinstance(data, Mapping):
         data = _table_from_dict(data)
+    elif is_record(data):
+        data = data.to_frame().T
     return FrameSource(data, label)
 
 
@@ -29,6 +31,8 @@ class FrameSource:
         self.label = label
         self._table = arrow_table(frame, label)
         self.names = check_names(self._table.column_names, label)
+        self.index = _own_index(frame)
+        """What names the rows of a pandas frame that has an index of its own, [n]; None where the place does."""
 
     def about_rows(self) -> int | None:
         """Exactly so many."""
@@ -38,6 +42,24 @@ class FrameSource:
         """The rows, a batch at a time."""
         check_columns(self, columns)
         yield from self._table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS)
+
+
+def is_record(data: Any) -> bool:
+    """Whether this is a pandas Series: one record, named by its columns."""
+    return type(data).__name__ == "Series" and hasattr(data, "to_frame") and hasattr(data, "index")
+
+
+def _own_index(frame: Any) -> pa.Array | None:
+    """The index of a pandas frame where it says more than the place of a row, and tells all rows apart."""
+    index = getattr(frame, "index", None)
+    if index is None or not hasattr(index, "is_unique") or not index.is_unique or index.nlevels > 1:
+        return None
+    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
+        return None
+    try:
+        return pa.array(index.to_list())
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # of mixed types, or of some that Arrow does not know
+        return pa.array([str(label) for label in index])
 
 
 def arrow_table(frame: Any, label: str = "the table") -> pa.Table:
@@ -57,29 +79,54 @@ def arrow_table(frame: Any, label: str = "the table") -> pa.Table:
     if isinstance(wrapped, nw.LazyFrame):
         wrapped = wrapped.collect()
     names = check_names([str(name) for name in wrapped.columns], label)
-    arrays = []
-    for column, name in zip(wrapped.iter_columns(), names, strict=True):
-        try:
-            arrays.append(column.to_arrow())
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, UnicodeEncodeError) as error:
-            kinds = sorted({type(value).__name__ for value in column.to_list() if value is not None})
-            raise InputError(
-                f"{label}: column '{name}' mixes types or can't be read ({', '.join(kinds)}); make it all text"
-            ) from error
-    return pa.table(arrays, names=names)
+    return pa.table(
+        [_arrow_column(column, name, label) for column, name in zip(wrapped.iter_columns(), names, strict=True)],
+        names=names,
+    )
 
 
-def frame_like(table: pa.Table, like: Any) -> Any:
-    """An Arrow table in the frame library of `like`; Arrow itself where `like` is a path or unknown."""
-    if isinstance(like, str | Path | dict | pa.Table | pa.RecordBatch):
+def _arrow_column(column: Any, name: str, label: str) -> Any:
+    try:
+        made = column.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, UnicodeEncodeError) as error:
+        kinds = sorted({type(value).__name__ for value in column.to_list() if value is not None})
+        raise InputError(
+            f"{label}: column '{name}' mixes types or can't be read ({', '.join(kinds)}); make it all text"
+        ) from error
+    if isinstance(made.type, pa.BaseExtensionType):  # a pandas Period or Interval: text says what it means
+        return pa.array([None if value is None or value != value else str(value) for value in column.to_list()])  # noqa: PLR0124 - NaT
+    return made
+
+
+def frame_like(table: pa.Table, like: Any, *, same_rows: bool = False) -> Any:
+    """An Arrow table in the frame library of `like`; Arrow itself where `like` is a path or unknown.
+
+    Args:
+        table: what to hand back; lists in it are lists in pandas too.
+        like: the user's data.
+        same_rows: whether there is one row for each of the user's rows, so that a pandas index fits.
+    """
+    if isinstance(like, str | Path | Mapping | pa.Table | pa.RecordBatch):
         return table
-    backend = nw.from_native(like).implementation
+    backend = nw.from_native(like, allow_series=True).implementation
     if backend is nw.Implementation.PYARROW:
         return table
-    return nw.from_arrow(table, backend=backend).to_native()
+    native = nw.from_arrow(table, backend=backend).to_native()
+    if backend is nw.Implementation.PANDAS:
+        for field in table.schema:
+            if pa.types.is_list(field.type):
+                native[field.name] = table[field.name].to_pylist()
+        if same_rows:
+            native.index = [like.name] if is_record(like) else like.index
+    return native
 
 
-def _table_from_dict(columns: dict[Any, Any]) -> pa.Table:
+def _table_from_dict(columns: Mapping[Any, Any]) -> pa.Table:
+    single = [name for name, values in columns.items() if values is None or isinstance(values, str | int | float)]
+    if single and len(single) == len(columns):
+        columns = {name: [value] for name, value in columns.items()}
+    elif single:
+        raise InputError(f"column '{single[0]}' holds one value and others a list; give one record, or lists alone")
     arrays = {}
     for name, values in columns.items():
         try:

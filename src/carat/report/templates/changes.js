@@ -1,4 +1,4 @@
-// Counterfactuals as a difference to their record; the chosen ones wait for the export.
+// Suggested fixes as a difference to their row; the chosen ones wait for the export.
 const chosen = new Map();
 const numberOf = new Map(data.records.map((record, number) => [record, number]));
 const keyOf = (record, at) => numberOf.get(record) + ":" + at;
@@ -16,12 +16,12 @@ function difference(changes) {
 function changes(record) {
   const found = record.counterfactuals;
   if (!found.length) {
-    return el("div", { class: "changes" }, el("h3", {}, "Counterfactuals"), el("p", { class: "muted" }, "None was found."));
+    return el("div", { class: "changes" }, el("h3", {}, "Suggested fixes"), el("p", { class: "muted" }, "No fix was found."));
   }
   const shown = found.length;
-  const title = shown < record.count ? `Counterfactuals: the best ${count(shown)} of ${count(record.count)}` : many(shown, "counterfactual");
+  const title = shown < record.count ? `Suggested fixes: the best ${count(shown)} of ${count(record.count)}` : many(shown, "suggested fix", "suggested fixes");
   const kept = data.columns.length - found[0].changes.length;
-  const heads = ["", "#", "change", "score", "percentile", "normal", "support"].concat(data.costs ? ["cost"] : []);
+  const heads = ["", "#", "fix", "score", "percentile", "normal", "support"].concat(data.costs ? ["cost"] : []);
   return el(
     "div",
     { class: "changes" },
@@ -32,13 +32,13 @@ function changes(record) {
       el("thead", {}, el("tr", {}, ...heads.map((name, at) => el("th", { scope: "col", class: at === 5 ? "valid" : at > 2 ? "number" : null }, name)))),
       el("tbody", {}, ...found.map((change, at) => changeRow(record, change, at))),
     ),
-    kept ? el("p", { class: "muted" }, "What is not named stays as it is.") : null,
+    kept ? el("p", { class: "muted" }, "All other values stay as they are.") : null,
   );
 }
 
 function changeRow(record, change, at) {
   const key = keyOf(record, at);
-  const box = el("input", { type: "checkbox", "data-key": key, "aria-label": `Choose counterfactual ${change.rank} of record ${record.record}` });
+  const box = el("input", { type: "checkbox", "data-key": key, "aria-label": `Select fix ${change.rank} of row ${record.record}` });
   box.checked = chosen.has(key);
   box.addEventListener("change", () => {
     if (box.checked) chosen.set(key, { record, at });
@@ -48,7 +48,7 @@ function changeRow(record, change, at) {
   const lines = change.changes.map((one) => el("span", { class: "change" }, ...difference([one])));
   const beside = record.values.filter(({ value }) => value !== null).length - 1;
   const support = change.changes.map(({ known, support: times }) =>
-    el("span", { class: "change" }, `${known} of ${beside}`, el("small", {}, `, least ${count(times)}×`)),
+    el("span", { class: "change" }, `${known} of ${beside}`, el("small", {}, `, min ${count(times)}×`)),
   );
   return el(
     "tr",
@@ -66,7 +66,7 @@ function changeRow(record, change, at) {
 
 function showChosen() {
   byId("chosen").hidden = chosen.size === 0;
-  byId("chosen-count").textContent = many(chosen.size, "counterfactual") + " chosen";
+  byId("chosen-count").textContent = many(chosen.size, "fix", "fixes") + " selected";
 }
 
 function clearChosen() {

@@ -1,4 +1,4 @@
-// The chosen counterfactuals as CSV, in the columns of `carat recourse`.
+// The chosen fixes as CSV, in the columns of `carat recourse`.
 // A spreadsheet runs a cell that begins like a formula, also a quoted one, and some of them its full-width twin. Such a
 // text gets a ' before it: it is then shown as text, at the price of one sign too many for a program that reads the file.
 // Numbers are spared that price: -5 or +1e3 as a text is what a spreadsheet would show anyway, and runs nothing.
@@ -31,7 +31,7 @@ function csv() {
 function exportCsv() {
   // The mark at the start tells spreadsheets that this is UTF-8.
   const blob = new Blob(["\ufeff" + csv()], { type: "text/csv;charset=utf-8" });
-  const link = el("a", { href: URL.createObjectURL(blob), download: "counterfactuals.csv" });
+  const link = el("a", { href: URL.createObjectURL(blob), download: "fixes.csv" });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

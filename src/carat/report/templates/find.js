@@ -21,7 +21,7 @@ function goToAddress() {
   const name = wanted.slice("#record-".length);
   const found = items.find(({ record }) => String(record.record) === name);
   if (!found) {
-    byId("status").textContent = `Record ${name} is not in this report. ` + byId("status").textContent;
+    byId("status").textContent = `Row ${name} is not in this report. ` + byId("status").textContent;
     byId("records").scrollIntoView();
     return;
   }

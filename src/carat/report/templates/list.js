@@ -23,7 +23,7 @@ function byName(a, b) {
 function item(record) {
   const id = "detail-" + numberOf.get(record);
   const best = record.counterfactuals[0];
-  const repair = best ? [...difference(best.changes), " ", el("small", {}, "percentile " + percentile(best.percentile) + (best.valid ? "" : ", still anomalous"))] : [el("small", {}, "none found")];
+  const repair = best ? [...difference(best.changes), " ", el("small", {}, "percentile " + percentile(best.percentile) + (best.valid ? "" : ", still anomalous"))] : [el("small", {}, "no fix found")];
   const button = el("button", { type: "button", class: "toggle", "aria-expanded": "false", "aria-controls": id }, String(record.record));
   const row = el(
     "div",
@@ -32,7 +32,7 @@ function item(record) {
     el("span", { class: "score", role: "cell" }, el("span", { class: "label" }, "score "), score(record.score)),
     el("span", { class: "out", role: "cell" }, ...blamed(record)),
     el("span", { class: "best", role: "cell" }, ...repair),
-    el("span", { class: "found", role: "cell" }, count(record.count), el("span", { class: "label" }, " found")),
+    el("span", { class: "found", role: "cell" }, count(record.count), el("span", { class: "label" }, record.count === 1 ? " fix" : " fixes")),
   );
   const fold = el("div", { class: "fold", role: "row", id, hidden: "until-found" });
   const small = record.values.map(({ value }) => (value ?? "").toLocaleLowerCase());
@@ -58,7 +58,7 @@ function blamed(record) {
     return flagged.map(({ column, value }) => el("span", { class: "flagged-short" }, "⚑ " + column + " " + value));
   }
   const rarest = record.pairs.slice(0, 1).map(({ columns }) => columns.map((column) => column + " " + valueIn(record, column).value).join(" with "));
-  return [el("small", {}, ["no single entity", ...rarest.map((pair) => "rarest pair " + pair)].join("; "))];
+  return [el("small", {}, ["none", ...rarest.map((pair) => "rarest pair: " + pair)].join("; "))];
 }
 
 const isOpen = ({ button }) => button.getAttribute("aria-expanded") === "true";
@@ -125,7 +125,7 @@ function update() {
     button.title = mine ? titles[state.turned ? 1 : 0] : "Sort by this";
   }
   const all = items.length, some = state.shown.length;
-  byId("status").textContent = some === all ? many(all, "record") : `${count(some)} of ${many(all, "record")}`;
+  byId("status").textContent = some === all ? many(all, "row") : `${count(some)} of ${many(all, "row")}`;
   list.parentNode.hidden = some === 0;
   byId("none").hidden = some > 0 || all === 0;
   byId("best").hidden = !state.shown.some(({ record }) => record.counterfactuals.length);

@@ -4,8 +4,8 @@ const STEPS = [0.1, 0.3, CUT, 0.8];
 const valueIn = (record, column) => record.values.find((value) => value.column === column);
 
 function strip(record) {
-  const link = el("a", { href: addressOf(record) }, "Link to this record");
-  return el("div", {}, el("div", { class: "over" }, el("h3", {}, "Entities and their likelihood"), link), el("dl", { class: "strip" }, ...record.values.map(cell)));
+  const link = el("a", { href: addressOf(record) }, "Link to this row");
+  return el("div", {}, el("div", { class: "over" }, el("h3", {}, "Values and their likelihood"), link), el("dl", { class: "strip" }, ...record.values.map(cell)));
 }
 
 function cell({ column, value, likelihood, flagged, seen: times }) {
@@ -28,7 +28,7 @@ function cell({ column, value, likelihood, flagged, seen: times }) {
 function words(record) {
   const notes = [];
   if (record.reason) notes.push("Note: " + record.reason + ".");
-  if (!record.exhausted) notes.push("A limit ended the search early; what is shown is the best found.");
+  if (!record.exhausted) notes.push("The search stopped at a limit. There may be better fixes.");
   return el(
     "div",
     { class: "words" },
@@ -63,7 +63,7 @@ function pairs(record) {
       el("td", { class: "count", "data-label": "by chance" }, (expected >= 10 ? count(Math.round(expected)) : expected.toFixed(1)) + "×"),
     ),
   );
-  const titles = heads(["entity", null], ["beside", null], ["together", "count"], ["by chance", "count"]);
+  const titles = heads(["value", null], ["with", null], ["together", "count"], ["by chance", "count"]);
   return el("div", { class: "pairs" }, el("h3", {}, "Rarest pairs"), el("table", {}, titles, el("tbody", {}, ...rows)));
 }
 
@@ -72,17 +72,17 @@ function usually({ value, count: times }) {
 }
 
 function witnesses({ column, value, seen: times, new: isNew, against }, open) {
-  const seen = times ? "seen " + count(times) + "× in training" : isNew ? "never seen in training" : "only in held-out records";
+  const seen = times ? "seen " + count(times) + "× in training" : isNew ? "never seen in training" : "only in held-out rows";
   const rows = against.map((witness) =>
     el(
       "tr",
       {},
       el("td", { class: "beside" }, ...named(witness)),
       el("td", { class: "count" }, witness.together ? count(witness.together) + "×" : "never"),
-      el("td", { class: "usually", "data-label": "usually" }, ...(witness.usual.length ? witness.usual.map(usually) : ["nothing known"])),
+      el("td", { class: "usually", "data-label": "usually" }, ...(witness.usual.length ? witness.usual.map(usually) : ["unknown"])),
     ),
   );
-  const titles = heads(["beside", "beside"], ["together", "count"], ["usually goes with", null]);
+  const titles = heads(["other value", "beside"], ["together", "count"], ["usually goes with", null]);
   return el(
     "details",
     { class: "witnesses", open: open ? "" : null },
@@ -108,8 +108,8 @@ function place(record) {
   const dots = record.counterfactuals.filter((found) => found.score !== null).map((found) => shape("circle", { class: "after", cx: x(found.score), cy: height + 8, r: 2.6 }));
   const here = x(record.score === null ? first : record.score);
   const above = `M${here - 5},${height + 13}L${here + 5},${height + 13}L${here},${height + 3}Z`;
-  const said = `Score ${score(record.score)}, percentile ${percentile(record.percentile)}: ${record.anomalous ? "anomalous" : "normal"}, the threshold is ${score(data.threshold)}`;
-  const beyond = record.score !== null && (record.score < first || record.score > last) ? ", farther out than the bars reach" : "";
+  const said = `Score ${score(record.score)}, percentile ${percentile(record.percentile)}: ${record.anomalous ? "anomalous" : "normal"}. The threshold is ${score(data.threshold)}`;
+  const beyond = record.score !== null && (record.score < first || record.score > last) ? ", beyond the bars" : "";
   return el(
     "div",
     { class: "place" },
@@ -122,7 +122,7 @@ function place(record) {
       ...dots,
       shape("path", { class: "here", d: above }),
     ),
-    el("p", { class: "muted" }, said + ". ▲ this record" + beyond + (dots.length ? ", ● its counterfactuals" : "")),
+    el("p", { class: "muted" }, said + ". ▲ this row" + beyond + (dots.length ? ", ● its fixes" : "")),
   );
 }
 

@@ -1,0 +1,132 @@
+"""carat as a scikit-learn outlier detector: for pipelines, model selection, and PyOD's ways of combining scores.
+
+Needs scikit-learn, which the extra `pyod` brings.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from carat.data.sources.frames import arrow_table
+from carat.errors import InputError, MissingExtraError
+from carat.fitting import Model, fit
+
+try:
+    from sklearn.base import BaseEstimator, OutlierMixin
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as missing:
+    raise MissingExtraError("scikit-learn", "pyod", "carat.sklearn") from missing
+
+
+class CaratDetector(OutlierMixin, BaseEstimator):
+    """An outlier detector for tables of categorical columns, by scikit-learn's conventions.
+
+    A frame's columns of text are taken as they are; columns of numbers, and plain arrays, are cut into quantile bins.
+    Columns that hold one value alone take no part.
+
+    Args:
+        profile: `instant`, `fast` or `paper`.
+        detector: `counts`, `ape`, `mead`, `context`, or None for the profile's.
+        contamination: share of the training records that `predict` calls outliers, 0 < contamination <= 0.5.
+        bins: quantile bins of a column of numbers.
+        random_state: seed of every random choice; None is 0.
+        device: `auto`, `cpu` or `cuda`.
+
+    Attributes:
+        model_: the fitted `carat.Model`; `model_.recourse(frame)` suggests what would have made outliers normal.
+        offset_: `decision_function` is `score_samples` less this.
+    """
+
+    model_: Model
+    offset_: float
+    n_features_in_: int
+
+    def __init__(
+        self,
+        *,
+        profile: str = "instant",
+        detector: str | None = None,
+        contamination: float = 0.1,
+        bins: int = 10,
+        random_state: Any = None,
+        device: str = "auto",
+    ) -> None:
+        self.profile = profile
+        self.detector = detector
+        self.contamination = contamination
+        self.bins = bins
+        self.random_state = random_state
+        self.device = device
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
+        """Learn what is normal; `y` is ignored."""
+        if not 0 < self.contamination <= 0.5:
+            raise ValueError(f"contamination must be above 0 and at most 0.5, got {self.contamination}")
+        table = self._table(X, reset=True)
+        if table.num_rows < 2:
+            raise ValueError(f"carat needs at least two records, got {table.num_rows} sample")
+        columns = self._columns(table)
+        self.model_ = fit(
+            table,
+            domains=list(columns),
+            numeric={name: bins for name, bins in columns.items() if bins},
+            profile=self.profile,
+            detector=self.detector,
+            seed=self._seed(),
+            device=self.device,
+        )
+        self.offset_ = float(np.quantile(self._scores(table), self.contamination))
+        return self
+
+    def score_samples(self, X: Any) -> np.ndarray:  # noqa: N803
+        """Scores [n]; higher = more normal."""
+        check_is_fitted(self)
+        return self._scores(self._table(X, reset=False))
+
+    def decision_function(self, X: Any) -> np.ndarray:  # noqa: N803
+        """Scores less the offset [n]: outliers are below 0."""
+        scores: np.ndarray = self.score_samples(X) - self.offset_
+        return scores
+
+    def predict(self, X: Any) -> np.ndarray:  # noqa: N803
+        """−1 for outliers and 1 for the rest, [n]."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def _scores(self, table: pa.Table) -> np.ndarray:
+        scores: np.ndarray = self.model_.score(table)["score"].to_numpy()
+        return scores
+
+    def _seed(self) -> int:
+        if self.random_state is None or isinstance(self.random_state, int):
+            return self.random_state or 0
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _table(self, X: Any, *, reset: bool) -> pa.Table:  # noqa: N803
+        """Any frame or array as an Arrow table; scikit-learn's checks are made on the way."""
+        if hasattr(X, "columns") and hasattr(X, "dtypes"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return arrow_table(X)
+        array = np.asarray(validate_data(self, X, reset=reset, dtype=None, ensure_min_features=2 if reset else 1))
+        if array.dtype == object:
+            odd = next(
+                (cell for cell in array.flat if not isinstance(cell, str | float | int | np.number | None)), None
+            )
+            if odd is not None:
+                raise TypeError(f"argument must be a string or a number, got {type(odd).__name__}")
+        return pa.table({f"x{number}": pa.array(column) for number, column in enumerate(array.T)})
+
+    def _columns(self, table: pa.Table) -> dict[str, int]:
+        """The columns that can take part, and the number of bins of those that hold numbers."""
+        chosen = {}
+        for name in table.column_names:
+            kind, values = table[name].type, table[name].unique().drop_null()
+            number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
+            if len(values) > 1:
+                chosen[name] = min(self.bins, len(values)) if number else 0
+        if len(chosen) < 2:
+            raise InputError(f"carat needs at least two columns with more than one value, got {len(chosen)}")
+        return chosen

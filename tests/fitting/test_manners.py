@@ -1,0 +1,191 @@
+"""A data scientist's first hour: indexes, one record, printing, lists, and one clear line for typical mistakes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import carat
+from carat.errors import InputError
+from tests.support.fitted import frame, instant_of, twice_corrupted
+from tests.support.planted import DOMAINS, corrupted, planted_table
+
+ROWS = frame([*corrupted()[0], *twice_corrupted()])
+
+
+@pytest.fixture
+def model() -> carat.Model:
+    return instant_of("counts")
+
+
+def shuffled() -> pd.DataFrame:
+    frame = ROWS.to_pandas()
+    return frame.sample(frac=1.0, random_state=3)
+
+
+def test_pandas_outputs_keep_the_index(model: carat.Model) -> None:
+    frame = shuffled()
+    for made in (model.score(frame), model.explain(frame)):
+        assert made.index.equals(frame.index)
+        assert made["record"].tolist() == frame.index.tolist()
+    whole = model.score(ROWS.to_pandas())
+    pd.testing.assert_series_equal(model.score(frame)["score"].sort_index(), whole["score"])
+
+
+def test_record_points_at_the_row_it_is_about(model: carat.Model) -> None:
+    """Whoever filters or shuffles a frame and looks up `frame.loc[record]` finds the row that was flagged."""
+    frame = shuffled()
+    result = model.recourse(frame, k=1, top=5)
+    for row in result.to_frame().to_dict("records"):
+        for name, old, new in zip(row["changed"], row["before"], row["after"], strict=True):
+            assert frame.loc[row["record"], name] == old
+            assert row[name] == new
+    named = frame.set_index(pd.Index([f"bill {number}" for number in range(len(frame))]))
+    assert model.recourse(named, k=1, top=1).records[0]["record"].startswith("bill ")
+    record = result.records[0]["record"]
+    assert result.explain(record).record == record
+
+
+@pytest.mark.parametrize(
+    "index",
+    [[1] * 36, pd.MultiIndex.from_arrays([range(36), range(36)])],
+    ids=["not unique", "two levels"],
+)
+def test_an_index_that_does_not_tell_rows_apart_is_kept_but_names_nothing(model: carat.Model, index: Any) -> None:
+    frame = ROWS.to_pandas().set_axis(index, axis=0)
+    scored = model.score(frame)
+    assert scored["record"].tolist() == list(range(36))
+    assert scored.index.equals(frame.index)
+
+
+def test_the_id_column_wins_over_the_index() -> None:
+    table = planted_table(200).append_column("bill", pa.array([f"B{number}" for number in range(200)]))
+    model = carat.fit(table, id="bill", profile="instant")
+    frame = table.to_pandas().iloc[[7, 3]]
+    assert model.score(frame)["record"].tolist() == ["B7", "B3"]
+    assert model.score(frame).index.tolist() == [7, 3]
+
+
+def test_old_values_stand_beside_the_new(model: carat.Model) -> None:
+    rows = ROWS.to_pylist()
+    for row in model.recourse(ROWS, k=2, all=True).to_frame().to_pylist():
+        assert row["before"] == [rows[row["record"]][name] for name in row["changed"]]
+        assert row["after"] == [row[name] for name in row["changed"]]
+        assert all(old != new for old, new in zip(row["before"], row["after"], strict=True))
+
+
+def test_lists_are_lists(model: carat.Model) -> None:
+    explained = model.explain(ROWS.to_pandas())
+    assert all(type(names) is list for names in explained["flagged"])
+    assert explained["flagged"].iloc[0] == model.explain(ROWS)["flagged"][0].as_py()
+    repaired = model.recourse(ROWS.to_pandas(), k=1, all=True).to_frame()
+    assert all(type(cell) is list for name in ("changed", "before", "after") for cell in repaired[name])
+
+
+def test_one_record_is_enough(model: carat.Model) -> None:
+    record = ROWS.slice(0, 1).to_pylist()[0]
+    expected = model.score(ROWS.slice(0, 1)).to_pylist()
+    assert model.score(record).to_pylist() == expected
+    series = ROWS.to_pandas().iloc[0]
+    scored = model.score(series)
+    assert isinstance(scored, pd.DataFrame)
+    assert scored["score"].tolist() == [expected[0]["score"]]
+    named = model.recourse(ROWS.to_pandas().iloc[4], all=True, k=1)
+    assert named.records[0]["record"] == 4
+    assert len(model.recourse({**record, "Good": None}, all=True, k=1)) == 1
+    with pytest.raises(InputError, match="'Port' holds one value and others a list"):
+        model.score({"Port": "a", "Good": ["b", "c"]})
+
+
+def test_print_is_a_few_lines(model: carat.Model) -> None:
+    text = str(model)
+    assert repr(model) == text
+    assert 3 <= len(text.splitlines()) <= 6
+    assert model.identity in text
+    assert "4 columns, 60 values" in text
+    assert "detector counts, explainer counts" in text
+    assert "the lowest 1 % of held-out rows" in text
+    result = model.recourse(ROWS, k=2, all=True)
+    lines = str(result).splitlines()
+    assert repr(result) == str(result)
+    assert lines[0] == f"{result.to_arrow().num_rows} suggested fixes for 36 rows (36 anomalous), by instant"
+    assert re.match(r"  row 0, percentile \d+\.\d\d: Port Port-2a → Port-0a$", lines[1])
+    assert lines[-1] == "  … and 31 more; to_frame() has all of them"
+    assert str(model.recourse(ROWS.slice(0, 0))) == "0 suggested fixes for 0 rows (0 anomalous), by instant"
+
+
+def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest.CaptureFixture[str]) -> None:
+    for call in (model.score, model.explain):
+        call(ROWS, progress=True)
+    model.recourse(ROWS, k=1, all=True, progress=True)
+    carat.fit(planted_table(200), profile="instant", progress=True)
+    said = capfd.readouterr()
+    assert said.out == ""
+    for stage in ("scoring", "explaining", "recourse", "reading records", "counting pairs"):
+        assert re.search(rf"{stage} .*100%.*0:00:\d\d", said.err), stage
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda model: model.recourse(ROWS, k="5"), "k must be a whole number, got '5'"),
+        (lambda model: model.recourse(ROWS, k=2.5), "k must be a whole number, got 2.5"),
+        (lambda model: model.recourse(ROWS, top=0), "`top` must be at least 1"),
+        (lambda model: carat.fit(ROWS, domains="Port"), "`domains` must be a list of column names"),
+        (lambda model: carat.fit(ROWS, colums=["Port"]), "unexpected keyword argument 'colums'"),
+    ],
+    ids=["k as text", "k as a fraction", "top", "domains as text", "misspelt"],
+)
+def test_mistakes_get_one_clear_line(model: carat.Model, call: Any, said: str) -> None:
+    with pytest.raises((InputError, TypeError)) as caught:
+        call(model)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_numpy_numbers_are_numbers(model: carat.Model) -> None:
+    assert len(model.recourse(ROWS, k=np.int64(2), top=np.int64(3)).to_frame()) == 6
+
+
+def test_period_columns_are_text() -> None:
+    months = pd.period_range("2020-01", periods=4, freq="M")
+    frame = planted_table(200).to_pandas().assign(Month=[months[number % 4] for number in range(200)])
+    model = carat.fit(frame, profile="instant")
+    assert sorted(model.vocabulary.domains[-1].entities.to_pylist()) == ["2020-01", "2020-02", "2020-03", "2020-04"]
+    assert len(model.score(frame.assign(Month=[pd.NaT, *frame["Month"][1:]]))) == 200
+
+
+def test_the_index_that_parquet_keeps_is_no_column(tmp_path: Path) -> None:
+    """A frame with an index of its own, through Parquet and back, is the same table to a model."""
+    frame = planted_table(200).to_pandas()
+    frame.index = pd.Index([f"group {number % 5}" for number in range(200)])
+    frame.to_parquet(tmp_path / "a.parquet")
+    model = carat.fit(str(tmp_path / "a.parquet"), profile="instant")
+    assert model.schema.domains == DOMAINS
+    assert model.training["left_out"] == {"__index_level_0__": "the index of a pandas frame"}
+    assert len(model.score(frame)) == 200
+    taken = carat.fit(str(tmp_path / "a.parquet"), also=["__index_level_0__"], profile="instant")
+    assert "__index_level_0__" in taken.schema.domains
+
+
+def test_few_rows_are_said_to_mean_little(caplog: pytest.LogCaptureFixture) -> None:
+    carat.fit(planted_table(19), profile="instant")
+    assert "19 rows are too few to learn much from" in caplog.text
+    caplog.clear()
+    carat.fit(planted_table(200), profile="instant")
+    assert "too few" not in caplog.text
+
+
+def test_a_header_alone_is_bad_input(model: carat.Model, tmp_path: Path) -> None:
+    (tmp_path / "none.csv").write_text(",".join(DOMAINS) + "\n")
+    for call in (model.score, model.explain, model.recourse, carat.fit):
+        with pytest.raises(InputError, match="there is a header, but there are no rows"):
+            call(str(tmp_path / "none.csv"))
+    assert len(model.score(pl.DataFrame({name: [] for name in DOMAINS}, schema=dict.fromkeys(DOMAINS, pl.String)))) == 0

@@ -1,0 +1,109 @@
+"""carat as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from pyod.models.combination import average, maximization
+from pyod.models.iforest import IForest
+from pyod.utils.utility import standardizer
+from sklearn.base import clone
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from carat.errors import InputError
+from carat.sklearn import CaratDetector
+from tests.support.planted import corrupted, planted_table
+
+TABLE = planted_table(600).to_pandas()
+WRONG = pd.DataFrame(corrupted()[0])
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Any:
+    """scikit-learn's own tables are tiny, and carat says so every time."""
+    logging.getLogger("carat").setLevel(logging.ERROR)
+    yield
+    logging.getLogger("carat").setLevel(logging.NOTSET)
+
+
+@parametrize_with_checks([CaratDetector(), CaratDetector(detector="mead", contamination=0.2, bins=5)])
+def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_out_of_context_is_an_outlier(library: Any) -> None:
+    found = CaratDetector(contamination=0.02).fit(library(TABLE.to_dict("list")))
+    assert (found.predict(library(WRONG.to_dict("list"))) == -1).all()
+    assert found.predict(library(TABLE.to_dict("list"))).mean() > 0.9
+    assert found.decision_function(library(WRONG.to_dict("list"))).max() < 0
+
+
+def test_contamination_is_the_share_of_outliers_in_training() -> None:
+    noisy = TABLE.assign(Noise=np.random.default_rng(0).normal(size=len(TABLE)))
+    found = CaratDetector(contamination=0.1).fit(noisy)
+    assert (found.predict(noisy) == -1).mean() == pytest.approx(0.1, abs=0.02)
+    assert (CaratDetector(contamination=0.1).fit_predict(noisy) == found.predict(noisy)).all()
+    with pytest.raises(ValueError, match="contamination must be above 0 and at most 0.5, got 0.7"):
+        CaratDetector(contamination=0.7).fit(noisy)
+
+
+def test_in_a_pipeline() -> None:
+    selected = make_column_transformer(("passthrough", make_column_selector(dtype_exclude="number")))
+    pipeline = make_pipeline(
+        selected.set_output(transform="pandas"), FunctionTransformer(lambda frame: frame), CaratDetector()
+    )
+    pipeline.fit(TABLE.assign(Amount=1.5))
+    assert (pipeline.predict(WRONG.assign(Amount=1.5)) == -1).all()
+    again = clone(pipeline).fit(TABLE.assign(Amount=1.5))
+    np.testing.assert_array_equal(again.score_samples(WRONG), pipeline.score_samples(WRONG))
+
+
+def test_with_pyods_ways_of_combining() -> None:
+    """PyOD's scores are higher for outliers; carat's with the sign turned go beside them."""
+    codes = TABLE.apply(lambda column: column.astype("category").cat.codes)
+    categories = {name: TABLE[name].astype("category").cat.categories for name in TABLE}
+    asked = WRONG.apply(lambda column: pd.Categorical(column, categories[column.name]).codes)
+    forest = IForest(random_state=0).fit(codes)
+    carat = CaratDetector().fit(TABLE)
+    normal = np.column_stack([forest.decision_function(codes), -carat.score_samples(TABLE)])
+    wrong = np.column_stack([forest.decision_function(asked), -carat.score_samples(WRONG)])
+    _, wrong = standardizer(normal, wrong)
+    normal = standardizer(normal)
+    for combined in (average, maximization):
+        assert combined(wrong).mean() > combined(normal).mean()
+        assert combined(wrong).shape == (len(WRONG),)
+
+
+def test_it_can_still_say_what_would_have_been_normal() -> None:
+    found = CaratDetector().fit(TABLE)
+    assert len(found.model_.recourse(WRONG, k=1, all=True)) == len(WRONG)
+
+
+def test_numbers_are_cut_into_bins_and_constants_left_out() -> None:
+    frame = TABLE.assign(Weight=np.arange(len(TABLE)) % 37, Country="US")
+    found = CaratDetector(bins=4).fit(frame)
+    assert dict(found.model_.schema.numeric) == {"Weight": 4}
+    assert "Country" not in found.model_.schema.domains
+    with pytest.raises(InputError, match="at least two columns with more than one value, got 1"):
+        CaratDetector().fit(TABLE[["Port"]].assign(Country="US"))
+
+
+def test_not_fitted() -> None:
+    with pytest.raises(NotFittedError):
+        CaratDetector().predict(TABLE)
+
+
+@pytest.mark.parametrize("state", [0, None, np.random.RandomState(3)])
+def test_random_state(state: Any) -> None:
+    scores = CaratDetector(detector="mead", random_state=state).fit(TABLE.head(100)).score_samples(WRONG)
+    assert np.isfinite(scores).all()

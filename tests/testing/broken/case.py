@@ -1,0 +1,28 @@
+"""A broken part, and who must find what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from carat.testing import Check
+
+
+@dataclass(frozen=True)
+class Case:
+    """One broken part.
+
+    Args:
+        check: the name of the check that must fail.
+        complaint: words of what it must say.
+        checks: makes the list of checks for the part.
+        what: how the test is called, beside the check.
+    """
+
+    check: str
+    complaint: str
+    checks: Callable[[], list[Check]]
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.check}-{self.what}"
