@@ -60,7 +60,10 @@ def test_a_byte_order_mark_is_no_mistake(file: Path) -> None:
         ("[table]\nzzz = 1\n", "unknown key 'table.zzz'; there is: domains, also, without, numeric"),
         ("[table]\ndomains = 'Port'\n", "'table.domains' must be a list of texts, got 'Port'"),
         ("[table]\ndomains = ['Port', 3]\n", "'table.domains' must be a list of texts, got ['Port', 3]"),
-        ("[table]\nnumeric = { Weight = 'ten' }\n", "'table.numeric' must be a table of whole numbers: NAME = 10, got {'Weight': 'ten'}"),
+        (
+            "[table]\nnumeric = { Weight = 'ten' }\n",
+            "'table.numeric' must be a table of whole numbers: NAME = 10, got {'Weight': 'ten'}",
+        ),
         ("[table]\nmin_count = '2'\n", "'table.min_count' must be a whole number, got '2'"),
         ("[table]\nmin_count = 0\n", "min_count must be at least 1, got 0"),
         ("[table]\nthreshold = 1.5\n", "'table.threshold' must be a number between 0 and 1, got 1.5"),

@@ -31,10 +31,10 @@ def test_your_csv(tmp_path: Path) -> None:
     """The three invoices with a wrong account are the three strangest, and their account is what is changed."""
     said = run("your_csv.py", tmp_path)
     for number in (1_200, 2_400, 3_600):
-        assert f"Record INV-{number:05d}: anomalous" in said
+        assert f"Row INV-{number:05d}: anomalous" in said
     assert said.count("1. Account ") == 3
 
 
 @pytest.mark.slow
 def test_black_box(tmp_path: Path) -> None:
-    assert run("black_box.py", tmp_path).count("Record ") == 3
+    assert run("black_box.py", tmp_path).count("Row ") == 3

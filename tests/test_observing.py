@@ -13,7 +13,8 @@ import pytest
 from rich.console import Console
 
 from carat.data import open_source
-from carat.observing import Bars, Silent, Watched
+from carat.data.sources.watched import Watched
+from carat.observing import Bars, Silent
 from tests.support.commands import give_stdin
 
 

@@ -25,7 +25,7 @@ from rich.text import Text
 
 COLUMNS = 108
 SHOWN = 2
-"""Records in the terminal's picture."""
+"""Rows in the terminal's picture."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 THEME = TerminalTheme(
     (252, 252, 251),
@@ -124,12 +124,12 @@ def without_bars(shown: str) -> str:
 
 
 def draw_page(page: Path, target: Path) -> None:
-    """The report with its strangest record open, as a browser shows it."""
+    """The report with its strangest row open, as a browser shows it."""
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if browser is None:
         sys.exit("no Chromium found; install it to draw the page")
     text = page.read_text(encoding="utf-8")
-    # The page allows its own scripts alone. This copy is allowed one more, which opens a record as a click would.
+    # The page allows its own scripts alone. This copy is allowed one more, which opens a row as a click would.
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
     text += "<style>html { border: 2px solid #c9ccd1 }</style>"
     text += "<script>addEventListener('load', () => document.querySelector('.item button').click())</script>"

@@ -18,5 +18,5 @@ def pick_device(name: str = "auto") -> torch.device:
     if name not in ("cpu", "cuda") and not name.startswith("cuda:"):
         raise InputError(f"device must be auto, cpu or cuda, got '{name}'")
     if name.startswith("cuda") and not torch.cuda.is_available():
-        raise InputError("there is no CUDA device here; use cpu or auto for `device`")
+        raise InputError("no CUDA device found; use cpu or auto for `device`")
     return torch.device(name)

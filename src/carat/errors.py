@@ -44,7 +44,7 @@ class CaratWarning(UserWarning):
 
 def warn_renamed(old: str, new: str) -> None:
     """Tell whoever uses a former name, where they use it."""
-    warnings.warn(f"{old} is now {new}; the former name will go", DeprecationWarning, stacklevel=3)
+    warnings.warn(f"{old} is now {new}; the old name will be removed", DeprecationWarning, stacklevel=3)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

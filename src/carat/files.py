@@ -73,6 +73,6 @@ def check_place(path: Path, *, force: bool) -> None:
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}; create it first")
     if path.is_dir():
-        raise InputError(f"{path}: is a folder; name a file")
+        raise InputError(f"{path}: this is a folder; name a file")
     if path.exists() and not force:
-        raise InputError(f"{path}: exists already; use `force` to replace it")
+        raise InputError(f"{path}: already exists; use `force` to replace it")

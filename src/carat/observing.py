@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from rich.console import Console
-
-    from carat.data.sources import Source
 
 _logger = logging.getLogger("carat")
 
@@ -143,30 +140,3 @@ def watching(progress: bool | Observer | None) -> Iterator[Observer]:
 def is_terminal() -> bool:
     """Whether anybody sees what is written to standard error."""
     return sys.stderr is not None and sys.stderr.isatty()
-
-
-class Watched:
-    """A source whose every pass is a stage of its own.
-
-    Args:
-        source: what is read.
-        observer: where it shows.
-        passes: what the passes are called, one after the other; the last name serves all that follow.
-    """
-
-    def __init__(self, source: Source, observer: Observer, *passes: str) -> None:
-        self.label, self.names = source.label, source.names
-        self._source, self._observer, self._passes = source, observer, list(passes)
-
-    def about_rows(self) -> int | None:
-        """As the source says."""
-        return self._source.about_rows()
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows; a batch counts as done when the next one is asked for."""
-        name = self._passes.pop(0) if len(self._passes) > 1 else self._passes[0]
-        stage = self._observer.stage(name, self.about_rows())
-        for batch in self._source.batches(columns):
-            yield batch
-            stage.advance(batch.num_rows)
-        stage.finish()

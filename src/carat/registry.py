@@ -130,12 +130,14 @@ EXPLAINERS = Registry(
     "explainer",
     Entry("transformer", "transformer", "#c23b4b", "carat.explain.transformer:TransformerExplainer"),
     Entry("counts", "counts", "#74b87a", "carat.explain.counts:CountsExplainer"),
+    Entry("judge", "judge", "#3b6fb6", "carat.explain.judge:Judge"),
 )
 SOURCES = Registry(
     "source",
     Entry("graph", "graph", "#3b6fb6", "carat.recourse.candidates:graph", needs=("graph",)),
     Entry("context", "context", "#c23b4b", "carat.recourse.candidates:context", needs=("transformer",)),
     Entry("counts", "counts", "#74b87a", "carat.recourse.candidates:counts"),
+    Entry("memory", "memory", "#a97bb5", "carat.recourse.recollection:memory", needs=("memory",)),
 )
 BASELINES = Registry(
     "method",

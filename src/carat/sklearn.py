@@ -68,7 +68,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
             raise ValueError(f"contamination must be above 0 and at most 0.5, got {self.contamination}")
         table = self._table(X, reset=True)
         if table.num_rows < 2:
-            raise ValueError(f"carat needs at least two records, got {table.num_rows} sample")
+            raise ValueError(f"carat needs at least two rows, got {table.num_rows} sample")
         columns = self._columns(table)
         self.model_ = fit(
             table,

@@ -101,7 +101,7 @@ def test_outcome() -> None:
     assert found.counterfactuals.shape == (4, 8, 4)
     assert not ((found.counterfactuals == ids[:, None]).all(dim=2) & found.mask).any()
     assert not found.mask[2].any()
-    assert found.reasons[2] == "it has no entity that could change"
+    assert found.reasons[2] == "it has no value that could change"
     assert (found.counterfactuals[0, :, 0] == MISSING).all()
     assert (found.counterfactuals[1, :, CARRIER] >= FIRST).all()
     for row in range(4):

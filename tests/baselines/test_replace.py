@@ -106,7 +106,7 @@ def test_fewer_than_k(name: str) -> None:
     found = method(name).find(ids, Settings(k=100))
     assert found.counterfactuals.shape == (2, 100, 4)
     assert found.mask.sum(dim=1).tolist() == [0, int(vocabulary().sizes[3]) - 3]
-    assert found.reasons == ["it has no entity that could change", None]
+    assert found.reasons == ["it has no value that could change", None]
     check(found, ids)
 
 

@@ -77,9 +77,9 @@ CHOOSING = [
     fit("t.csv", "no column 'Prt'; did you mean 'Port'?", GOOD, "--columns Prt,Good"),
     fit("t.csv", "no column 'Goods'; did you mean 'Good'?", GOOD, config="[table]\ndomains = ['Port', 'Goods']\n"),
     fit("t.csv", "no column 'nmae'", GOOD, config="[table]\nid = 'nmae'\n"),
-    fit("t.csv", "at least two domains", GOOD, "--columns Port"),
+    fit("t.csv", "at least two columns", GOOD, "--columns Port"),
     fit("t.csv", "named twice", GOOD, "--columns Port,Port"),
-    fit("t.csv", "'Good' can't be a domain: one entity", b"Port,Good\nA,x\nB,x\n", COLUMNS),
+    fit("t.csv", "'Good' can't be used: only one value", b"Port,Good\nA,x\nB,x\n", COLUMNS),
     fit("t.csv", "output column; rename", b"Port,score\nA,x\nB,y\n", "--columns Port,score"),
     fit("t.csv", "output column; rename", b"Port,Good,score\nA,x,u\nB,x,v\nA,y,u\n"),
     fit(
@@ -96,7 +96,7 @@ CHOOSING = [
     ),
     fit("t.csv", "no column 'Name'", GOOD, "--id Name"),
     fit("t.csv", "between 2 and 1000 bins, got 1", GOOD, COLUMNS, config="[table.numeric]\nWeight = 1"),
-    fit("t.csv", "no domain 'Prt'; did you mean 'Port'?", GOOD, COLUMNS, "[table]\nmetapaths = [['Prt', 'Good']]\n"),
+    fit("t.csv", "no column 'Prt'; did you mean 'Port'?", GOOD, COLUMNS, "[table]\nmetapaths = [['Prt', 'Good']]\n"),
     fit("t.csv", "reach min_count = 3", GOOD, COLUMNS, config="[table]\nmin_count = 3\n"),
     fit("t.csv", "unknown key 'table.domain'; did you mean 'domains'?", GOOD, config="[table]\ndomain = ['Port']\n"),
     fit("t.csv", "not TOML", GOOD, config="[table"),
@@ -112,16 +112,20 @@ CHOOSING = [
     Case("fits planted.csv", "No such command 'fits'"),
 ]
 FITTING_INTO = [
-    Case("fit planted.csv --out model --profile instant", "model: exists already; use --force"),
-    Case("fit planted.csv --out folder --force", "not a model folder and will not be replaced", {"folder": None}),
+    Case("fit planted.csv --out model --profile instant", "model: already exists; use --force"),
+    Case("fit planted.csv --out folder --force", "not a model folder, so it is not replaced", {"folder": None}),
     Case("fit planted.csv --out nowhere/new", "there is no folder nowhere"),
-    Case("fit planted.csv --out new", "an unfinished fit is there; go on with --resume", {"new.partial": None}),
+    Case(
+        "fit planted.csv --out new",
+        "new.partial: holds an unfinished fit; continue with --resume",
+        {"new.partial": None},
+    ),
 ]
 NAMES = b"Port,Good,Carrier,Buyer\n"
 LISTS = parquet({name: [["a"]] for name in NAMES.decode().strip().split(",")})
 SCORING = [
     score("nothing planted.csv --out s.csv", "nothing: no such model folder"),
-    score("planted.csv model --out s.csv", "planted.csv: is a file, not a model folder; the model comes first"),
+    score("planted.csv model --out s.csv", "planted.csv: this is a file, not a model folder; name the model first"),
     score("folder planted.csv --out s.csv", "manifest.json is missing", folder=None),
     score("model nothing.csv --out s.csv", "nothing.csv: no such file"),
     score("model t.csv --out s.csv", "no column 'Carrier'", t_csv=b"Port,Good,Buyer\nA,x,y\n"),
@@ -133,7 +137,7 @@ SCORING = [
     score("model planted.csv --out s.xlsx", "write .csv, which a spreadsheet opens"),
     score("model planted.csv --out s", "a table ends in .csv"),
     score("model planted.csv --out nowhere/s.csv", "there is no folder nowhere"),
-    score("model planted.csv --out s.csv", "s.csv: exists already; use --force", s_csv=b"before"),
+    score("model planted.csv --out s.csv", "s.csv: already exists; use --force", s_csv=b"before"),
     score("model planted.csv --out s.csv --force", "is a folder", s_csv=None),
     Case("inspect nothing", "nothing: no such model folder"),
     # What was typed is shown as it was typed.

@@ -60,8 +60,8 @@ def test_results_tables_and_figures(
     next((tmp_path / "out/cells").glob("planted-seed1-mead-instant-*.json")).unlink()
     assert run(command) == 0
     said = capsys.readouterr().err
-    assert "planted-seed0-instant-mead: all 4 cells are there" in said
-    assert "planted-seed1-instant-mead: model and 1 of 4 cells to do" in said
+    assert "planted-seed0-instant-mead: all 4 cells are done" in said
+    assert "planted-seed1-instant-mead: fitting the model, 1 of 4 cells to do" in said
     for key, cell in cells_in(tmp_path / "out").items():
         before, now = cells[key].measured, cell.measured
         assert (now and now.values) == (before and before.values), "the same seed gives the same figures"
@@ -101,7 +101,7 @@ def test_detectors_and_sizes_are_kept_apart(table: Path, tmp_path: Path) -> None
     [
         (["--methods", "carrat"], "unknown method 'carrat'"),
         (["--data", "nowhere.csv"], "nowhere.csv: no such file"),
-        (["--seeds", "0,x"], "--seeds must be whole numbers"),
+        (["--seeds", "0,x"], "--seeds must be whole numbers separated by commas, got '0,x'"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -42,10 +42,10 @@ def test_everything_is_there(
     assert 20 <= count <= 30
     assert len(repaired["record"].unique()) == count
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "Strangest records of spoiled.csv" in page
+    assert "Strangest rows in spoiled.csv" in page
     assert model.identity in page
     assert "Written to" in said.err
-    assert said.out.count("Record ") == demo_job.CASES
+    assert said.out.count("Row ") == demo_job.CASES
     # Again over what is there: a demo replaces an earlier one.
     assert run(["demo", "--out", str(out)]) == 0
 
@@ -53,4 +53,4 @@ def test_everything_is_there(
 def test_a_file_is_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "demo").write_text("")
     assert run(["demo", "--out", str(tmp_path / "demo")]) == 2
-    assert "is a file; name a folder" in capsys.readouterr().err
+    assert "demo: this is a file; name a folder" in capsys.readouterr().err

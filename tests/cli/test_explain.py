@@ -13,7 +13,7 @@ import pytest
 
 import carat
 from carat.cli import run
-from tests.support.planted import DOMAINS, record
+from tests.support.planted import DOMAINS, planted_table, record
 
 GOOD = record(Port=1, Good=1, Carrier=1, Buyer=1)
 ROWS = [GOOD, {**GOOD, "Carrier": "Carrier-4a"}, {**GOOD, "Good": None}, {**GOOD, "Buyer": "Nobody"}]
@@ -38,7 +38,7 @@ def test_columns_and_values(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert rows[1]["Carrier"] < 0.5 < rows[0]["Carrier"]
     said = capsys.readouterr().err
     assert "never seen in training: Buyer Nobody (1×)" in said
-    assert "4 records, 2 with a flagged entity" in said
+    assert "4 rows, 2 with a flagged value (Carrier 1, Buyer 1)" in said
 
 
 def test_csv_writes_the_list_as_json(folder: Path) -> None:
@@ -56,8 +56,8 @@ def test_json_lines_to_standard_output(folder: Path, capsys: pytest.CaptureFixtu
 
 
 def test_no_rows(folder: Path) -> None:
-    (folder / "none.csv").write_text(",".join(DOMAINS) + "\n", encoding="utf-8")
-    assert run(["explain", f"{folder}/model", f"{folder}/none.csv", "--out", f"{folder}/none.parquet"]) == 0
+    pq.write_table(planted_table(2).slice(0, 0), folder / "empty.parquet")
+    assert run(["explain", f"{folder}/model", f"{folder}/empty.parquet", "--out", f"{folder}/none.parquet"]) == 0
     assert pq.read_table(folder / "none.parquet").column_names == ["record", *DOMAINS, "flagged"]
 
 

@@ -34,12 +34,12 @@ def test_fit_writes_a_model_and_says_so(work: Path, capsys: pytest.CaptureFixtur
     domains, left_out, summary = said.err.splitlines()
     assert (
         domains
-        == "domains: "
-        + ", ".join(f"{name} {size}" for name, size in zip(DOMAINS, sizes(), strict=True))
+        == "columns: "
+        + ", ".join(f"{name} ({size})" for name, size in zip(DOMAINS, sizes(), strict=True)).replace(")", " values)", 1)
         + "; leave one out with --without NAME"
     )
-    assert left_out == "left out: Weight (numbers); take a column in with --also NAME"
-    assert summary.startswith("new: 1,200 records, 4 domains, 60 entities, detector counts, ")
+    assert left_out == "left out: Weight (numbers); use one anyway with --also NAME"
+    assert summary.startswith("new: 1,200 rows, 4 columns, 60 distinct values, detector counts, ")
     assert carat.load(work / "new").vocabulary.names == list(DOMAINS)
     assert not (work / "new.partial").exists()
 
@@ -68,15 +68,15 @@ def test_columns_beside_and_without(work: Path) -> None:
 def test_records_called_by_a_column(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_csv(work / "n.csv", planted_table().append_column("Number", pa.array([f"N{i}" for i in range(1200)])))
     assert run(["fit", "n.csv", "--out", "first", *INSTANT]) == 0
-    assert "Number (as many entities as rows); " in (said := capsys.readouterr().err)
-    assert "use it as the record ID with --id NAME" in said
+    assert "Number (a different value in every row); " in (said := capsys.readouterr().err)
+    assert "use one anyway with --also NAME, or as the row ID with --id NAME" in said
     assert run(["fit", "n.csv", "--out", "second", "--id", "Number", *INSTANT]) == 0
     assert run(["score", "second", "n.csv", "--out", "s.csv", "--quiet"]) == 0
     assert read_csv(work / "s.csv")["record"].to_pylist()[:2] == ["N0", "N1"]
 
 
 def test_who_scores_what_was_learned_is_told(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = "the model learned from 1,080 of these records"
+    told = "the model learned from 1,080 of these rows"
     assert run(["score", "model", "planted.csv", "--out", "s.csv"]) == 0
     assert told in capsys.readouterr().err
     assert run(["recourse", "model", "planted.csv", "--out", "r.csv"]) == 0
@@ -101,7 +101,7 @@ def test_score_finds_the_strange_record(work: Path, capsys: pytest.CaptureFixtur
     assert scores["anomalous"].to_pylist() == [False, True, False]
     assert scores["percentile"].to_pylist()[1] == 0
     said = capsys.readouterr()
-    assert (said.out, said.err) == ("", "scores.csv: 3 records, 1 anomalous (33.33 %)\n")
+    assert (said.out, said.err) == ("", "scores.csv: 3 rows, 1 anomalous (33.33%)\n")
 
 
 @pytest.mark.parametrize("quantile", [None, 0.3, 0.9])
@@ -160,7 +160,7 @@ def test_json_lines_through_pipes(
     rows = [json.loads(line) for line in said.out.splitlines()]
     assert [list(row) for row in rows] == [COLUMNS, COLUMNS]
     assert [row["anomalous"] for row in rows] == [False, True]
-    assert "2 records, 1 anomalous" in said.err
+    assert "2 rows, 1 anomalous" in said.err
     write_csv(work / "later.csv", table_of(NORMAL, STRANGE))
     assert run(["score", "model", "later.csv", "--out", "-", "--quiet"]) == 0
     assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == rows, "the same as from a file"
@@ -211,20 +211,28 @@ def test_force_replaces(work: Path) -> None:
 
 @pytest.mark.parametrize("out", ["s.csv", "s.parquet", "-"])
 def test_no_rows_give_an_empty_table(out: str, work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (work / "none.csv").write_text(",".join(DOMAINS) + "\n")
-    assert run(["score", "model", "none.csv", "--out", out]) == 0
+    pq.write_table(planted_table(2).slice(0, 0), work / "none.parquet")
+    assert run(["score", "model", "none.parquet", "--out", out]) == 0
     said = capsys.readouterr()
     assert said.out == ""
-    assert "0 records, 0 anomalous" in said.err
+    assert "0 rows, 0 anomalous" in said.err
     if out != "-":
         found = pq.read_table(out) if out == "s.parquet" else read_csv(work / out)
         assert (found.column_names, found.num_rows) == (COLUMNS, 0)
 
 
+def test_a_header_without_rows_is_bad_input(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (work / "none.csv").write_text(",".join(DOMAINS) + "\n")
+    for command in ("score", "explain", "recourse"):
+        assert run([command, "model", "none.csv", "--out", "out.csv"]) == 2
+        assert capsys.readouterr().err == "carat: none.csv: there is a header but no rows\n"
+    assert not (work / "out.csv").exists()
+
+
 def test_resuming_a_complete_fit_does_nothing(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = snapshot(work)
     assert run(["fit", "planted.csv", "--out", "model", "--resume", *INSTANT]) == 0
-    assert capsys.readouterr().err == "model: complete already, nothing to resume\n"
+    assert capsys.readouterr().err == "model: already complete, nothing to resume\n"
     assert snapshot(work) == before
 
 
@@ -234,8 +242,8 @@ def test_inspect_shows_what_the_model_knows(
     monkeypatch.setenv("COLUMNS", "300")
     assert run(["inspect", "model"]) == 0
     shown = capsys.readouterr().out
-    assert "1,080 records and 120 held out" in shown
-    assert "the lowest 1 % of normal records" in shown
+    assert "1,080 rows, 120 more held out" in shown
+    assert "scores in the lowest 1% of normal rows" in shown
     assert all(name in shown for name in (*DOMAINS, "all verified", "detector.safetensors"))
 
 

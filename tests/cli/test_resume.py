@@ -60,7 +60,7 @@ def test_who_interrupts_a_fit_is_told_how_to_go_on(planted: pa.Table, tmp_path: 
     stopped.send_signal(signal.SIGINT)
     said = stopped.communicate()[1]
     assert stopped.returncode == 130, said
-    assert "m.partial: what was learned so far; the same command with --resume goes on from there" in said
+    assert "m.partial: progress is saved; to continue, run the same command with --resume" in said
     assert said.splitlines()[-1] == "carat: interrupted"
 
 
@@ -78,7 +78,7 @@ def test_complete_already_tells_the_same_facts(
 def test_nothing_to_resume_is_said(planted: pa.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pyarrow.csv.write_csv(planted.slice(0, 100), tmp_path / "t.csv")
     assert run(command(tmp_path, "m", "--resume", "--profile", "instant")) == 0
-    assert "m.partial: nothing to resume there; starting from the beginning" in capsys.readouterr().err
+    assert "m.partial: nothing to resume, starting from the beginning" in capsys.readouterr().err
 
 
 def test_resuming_with_other_settings_is_refused(
@@ -99,7 +99,7 @@ def test_a_damaged_claim_is_said(planted: pa.Table, tmp_path: Path, capsys: pyte
     (tmp_path / "m.partial").mkdir()
     (tmp_path / "m.partial" / "fit.json").write_text('{"data": ', encoding="utf-8")
     assert run(command(tmp_path, "m", "--resume", "--profile", "instant")) == 2
-    assert "m.partial and start again" in capsys.readouterr().err
+    assert "m.partial and start over" in capsys.readouterr().err
 
 
 def test_resuming_replaces_the_model_that_was_to_be_replaced(planted: pa.Table, tmp_path: Path) -> None:

@@ -70,33 +70,33 @@ def test_recourse_shows_a_coloured_diff_and_writes_nothing(rows: Path, terminal:
     before = set(rows.iterdir())
     shown = terminal("recourse", "model", "rows.csv", "--top", "2")
     text = bare(shown)
-    assert "\x1b[1;31m" in shown, "flagged entities are red"
+    assert "\x1b[1;31m" in shown, "flagged values are red"
     assert "\x1b[1;32m" in shown, "new ones are green"
-    assert re.search(r"Record 1: anomalous, percentile \d", text)
+    assert re.search(r"Row 1: anomalous, percentile \d", text)
     assert re.search(r"Carrier Carrier-4a \(0\.\d\d\)", text), "the likelihood is readable without colour"
     assert "Carrier Carrier-4a is unlikely here: never seen with" in text
     assert re.search(r"1\.  Carrier Carrier-4a → Carrier-1\w +percentile", text)
-    assert "Record 3" in text
-    assert "Record 0" not in text
+    assert "Row 3" in text
+    assert "Row 0" not in text
     assert set(rows.iterdir()) == before
 
 
 def test_recourse_shows_a_few_beside_the_file(rows: Path, terminal: Callable[..., str]) -> None:
     text = bare(terminal("recourse", "model", "rows.csv", "--all", "--out", "r.csv", "--show", "1"))
-    assert text.count("Record ") == 1, "the strangest alone"
+    assert text.count("Row ") == 1, "the strangest alone"
     assert set(read_csv(rows / "r.csv")["record"].to_pylist()) == {0, 1, 2, 3}
 
 
 def test_explain_shows_only_what_is_flagged(rows: Path, terminal: Callable[..., str]) -> None:
     text = bare(terminal("explain", "model", "rows.csv"))
-    assert "Record 1: anomalous" in text
-    assert "Record 0" not in text, "nothing is flagged there"
+    assert "Row 1: anomalous" in text
+    assert "Row 0" not in text, "nothing is flagged there"
     assert "→" not in text, "explain changes nothing"
 
 
 def test_score_shows_the_strangest(rows: Path, terminal: Callable[..., str]) -> None:
     text = bare(terminal("score", "model", "rows.csv", "--show", "2"))
-    assert text.count("Record ") == 2
+    assert text.count("Row ") == 2
     assert "unlikely here" not in text
     assert "Good missing" in bare(terminal("score", "model", "rows.csv"))
 
@@ -106,7 +106,7 @@ def test_score_shows_the_strangest(rows: Path, terminal: Callable[..., str]) -> 
 def test_nothing_is_shown_on_request(
     rows: Path, terminal: Callable[..., str], command: str, options: tuple[str, ...]
 ) -> None:
-    assert "Record" not in terminal(command, "model", "rows.csv", "--out", "out.csv", *options)
+    assert "Row" not in terminal(command, "model", "rows.csv", "--out", "out.csv", *options)
 
 
 @pytest.mark.parametrize("command", ["score", "explain"])
@@ -134,7 +134,7 @@ def test_json_tells_how_it_ended(rows: Path, capsys: pytest.CaptureFixture[str])
     def told(*arguments: str) -> dict[str, object]:
         assert run([*arguments, "--json"]) == 0
         captured = capsys.readouterr()
-        assert "records," not in captured.err
+        assert "rows," not in captured.err
         (line,) = captured.out.splitlines()
         found = json.loads(line)
         assert isinstance(found, dict)
@@ -185,10 +185,10 @@ def read(terminal: int) -> bytes:
 def test_a_real_terminal_has_bars_and_colours(rows: Path) -> None:
     text, _ = in_terminal("recourse", "model", "rows.csv", "--all", piped=False)
     assert "scoring" in text
-    assert "recourse" in text
+    assert "finding fixes" in text
     assert "100%" in text
     assert "\x1b[1;32m" in text
-    assert "4 records," in bare(text)
+    assert "4 rows," in bare(text)
 
 
 @pytest.mark.parametrize("command", ["score", "explain", "recourse"])
@@ -201,7 +201,7 @@ def test_bars_keep_out_of_the_data(rows: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 200])
-def test_no_repair_is_cut_off(width: int) -> None:
+def test_no_fix_is_cut_off(width: int) -> None:
     long = "An entity with a name of thirty-five signs"
     view = EntityView("Consignee", long, 0.1, 3)
     change = Counterfactual(
@@ -217,7 +217,7 @@ def test_no_repair_is_cut_off(width: int) -> None:
         "→",
         "Another of the same length or so",
         "percentile 50.0, cost 2, still anomalous",
-        "seen with 0 of 1",
+        "seen with 0 of 1 other value",
     ):
         assert words in text
 
@@ -245,7 +245,7 @@ def test_nothing_to_do_is_refused(
 ) -> None:
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert run(["recourse", "model", "rows.csv", "--quiet"]) == 2
-    assert "nothing would be shown or written; give --out FILE" in capsys.readouterr().err
+    assert "there is nothing to show or write; add --out FILE" in capsys.readouterr().err
     assert run(["recourse", "model", "rows.csv", "--quiet", "--report", "page.html"]) == 0
 
 
@@ -262,9 +262,9 @@ def test_what_is_in_the_table_can_not_command_the_terminal() -> None:
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert not {"\x1b", "\x07", "\u202e", "\u2066"} & set(text)
-    assert len(text.splitlines()) == 5, "record, strip, words, repair, note"
+    assert len(text.splitlines()) == 5, "row, strip, words, fix, note"
     assert "cost 2.5, still anomalous" in text
-    assert "seen with 0 of 1" in text
+    assert "seen with 0 of 1 other value" in text
     assert "Empty missing → new" in text
 
 

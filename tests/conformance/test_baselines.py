@@ -49,7 +49,7 @@ SMALL = {"fimap": small_fimap, "rceaa": small_rceaa}
 
 def asked(name: str) -> MethodChecks:
     """A baseline is no match for the paper's method, so nobody asks that its best repairs the record."""
-    return MethodChecks(SMALL.get(name, name), needs=BASELINES[name].needs, context=False)
+    return MethodChecks(SMALL.get(name, name), needs=BASELINES[name].needs, context=False, detector="mead")
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:

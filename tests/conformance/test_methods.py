@@ -51,6 +51,25 @@ def test_method(check: Check) -> None:
     check()
 
 
+WITH_JUDGE = ("instant", "carat-plus")
+"""Those that do otherwise where the model has a memory."""
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        each
+        for method in WITH_JUDGE
+        for detector in ("counts", "callable")
+        for each in listed(
+            f"{method}+judge/{detector}", method_checks(method, needs=("memory",), detector=thing_of(detector))
+        )
+    ],
+)
+def test_method_with_a_judge(check: Check) -> None:
+    check()
+
+
 Case = tuple[str, carat.Model]
 own = pytest.mark.parametrize("case", [f"{m}/{d}" for m, d in itertools.product(OWN, DETECTORS)], indirect=True)
 
@@ -135,7 +154,7 @@ def test_nothing_known_gives_a_reason(case: Case) -> None:
     method, model = case
     result = model.recourse(frame([dict.fromkeys(DOMAINS), *corrupted()[0][:1]]), k=3, method=method, all=True)
     assert [line["count"] > 0 for line in result.records] == [False, True]
-    assert "no entity that could change" in result.records[0]["reason"]
+    assert "that could change" in result.records[0]["reason"]
     assert {row["record"] for row in result.to_arrow().to_pylist()} == {1}
 
 

@@ -38,16 +38,16 @@ def test_text_columns_become_domains_and_the_others_say_why_not() -> None:
         "Amount": "numbers",
         "Weight": "numbers",
         "Day": "dates",
-        "Country": "one entity",
-        "Note": "as many entities as rows",
-        "Empty": "no value at all",
+        "Country": "only one value",
+        "Note": "a different value in every row",
+        "Empty": "no values",
         "Tags": "lists or structs",
     }
     line = found.left_out_line()
     assert line is not None
     assert line.startswith("left out: Amount (numbers), Weight (numbers), Day (dates)")
     assert found.nameless
-    assert found.domains_line() == "domains: Port 2, Good 2"
+    assert found.domains_line() == "columns: Port (2 values), Good (2)"
     assert found.crowded_line() is None, "of four records that can't be said"
     assert not scanned({**COLUMNS, "Number": ["1a", "2a", "3a", "4a"]}, id="Number").nameless
 
@@ -107,8 +107,8 @@ def test_also_and_without() -> None:
         ({"without": ["Prt"]}, "no column 'Prt'; did you mean 'Port'"),
         ({"also": ["Day"], "without": ["Day"]}, "'Day' is in both"),
         ({"numeric": {"Weight": 2}, "without": ["Weight"]}, "'Weight' is in both"),
-        ({"also": ["Country"]}, "'Country' can't be a domain: one entity"),
-        ({"without": ["Port"]}, r"1 column\(s\) can be a domain"),
+        ({"also": ["Country"]}, "'Country' can't be used: only one value"),
+        ({"without": ["Port"]}, r"1 column\(s\) can be used"),
     ],
 )
 def test_also_and_without_must_make_sense(options: dict[str, Any], complaint: str) -> None:
@@ -117,7 +117,7 @@ def test_also_and_without_must_make_sense(options: dict[str, Any], complaint: st
 
 
 @pytest.mark.parametrize(
-    ("named", "reason"), [("Country", "one entity"), ("Empty", "no value"), ("Tags", "lists or structs")]
+    ("named", "reason"), [("Country", "only one value"), ("Empty", "no value"), ("Tags", "lists or structs")]
 )
 def test_naming_what_can_not_be_a_domain_is_an_error(named: str, reason: str) -> None:
     with pytest.raises(InputError, match=f"'{named}'.*{reason}"):
@@ -145,7 +145,7 @@ def test_rare_entities_are_left_out_by_min_count() -> None:
     columns = {"Port": ["A", "A", "B", "B", "C"], "Good": ["x", "y", "x", "y", "x"]}
     assert scanned(columns).vocabulary.domains[0].entities.to_pylist() == ["A", "B", "C"]
     assert scanned(columns, min_count=2).vocabulary.domains[0].entities.to_pylist() == ["A", "B"]
-    with pytest.raises(InputError, match="Port: fewer than two entities reach min_count = 3"):
+    with pytest.raises(InputError, match="Port: fewer than two values reach min_count = 3"):
         scanned(columns, min_count=3)
     with pytest.raises(InputError, match="min_count must be at least 1"):
         scanned(columns, min_count=0)
@@ -188,4 +188,4 @@ def test_an_id_with_a_null_is_still_an_id() -> None:
     columns = {"id": [None, *(f"r{i}" for i in range(9))], "Port": list("AB") * 5, "Good": list("xxyyz") * 2}
     found = scan(open_source(pa.table(columns)))
     assert found.schema.domains == ("Port", "Good")
-    assert found.left_out["id"] == "as many entities as rows"
+    assert found.left_out["id"] == "a different value in every row"

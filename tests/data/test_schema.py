@@ -32,18 +32,18 @@ def test_a_numeric_column_may_also_be_the_time() -> None:
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({"domains": ()}, "at least two domains"),
+        ({"domains": ()}, "at least two columns"),
         ({"domains": ("Port",)}, r"got 1 \(only 'Port'\)"),
         ({"domains": ("Port", "Port")}, "'Port' is named twice"),
         ({"domains": ("Port", "score")}, "name of an output column; rename"),
-        ({"domains": ("Port", "Good"), "id": "Good"}, "'Good' can't be a domain and the id column"),
-        ({"domains": ("Port", "Good"), "time": "Good"}, "'Good' can't be a domain and the time column"),
+        ({"domains": ("Port", "Good"), "id": "Good"}, "'Good' can't be both a column to model and the id column"),
+        ({"domains": ("Port", "Good"), "time": "Good"}, "'Good' can't be both a column to model and the time column"),
         ({"domains": ("Port", "Weight"), "numeric": {"weight": 5}}, "did you mean 'Weight'"),
         ({"domains": ("Port", "Weight"), "numeric": {"Weight": 1}}, "between 2 and 1000 bins, got 1"),
         ({"domains": ("Port", "Weight"), "numeric": {"Weight": 1001}}, "got 1001"),
         ({"domains": ("Port", "Good"), "metapaths": [["Port", "Goods"]]}, "Port – Goods.*did you mean 'Good'"),
-        ({"domains": ("Port", "Good"), "metapaths": [["Port"]]}, "two or more different domains"),
-        ({"domains": ("Port", "Good"), "metapaths": [["Port", "Port"]]}, "two or more different domains"),
+        ({"domains": ("Port", "Good"), "metapaths": [["Port"]]}, "two or more different columns"),
+        ({"domains": ("Port", "Good"), "metapaths": [["Port", "Port"]]}, "two or more different columns"),
     ],
 )
 def test_what_is_refused(options: dict[str, Any], hint: str) -> None:

@@ -49,7 +49,7 @@ def test_time_split(time: pa.Array) -> None:
 
 
 def test_a_record_without_time_is_an_error() -> None:
-    with pytest.raises(InputError, match="1 records have no time"):
+    with pytest.raises(InputError, match="1 rows have no time"):
         time_split(pa.array([1, None, 2]), 0.5)
 
 

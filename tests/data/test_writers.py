@@ -65,7 +65,7 @@ def test_no_rows_still_name_the_columns(ending: str, tmp_path: Path) -> None:
     if ending == ".parquet":
         assert columns_of(source) == {"record": [], "score": [], "flagged": []}
     else:
-        with pytest.raises(InputError, match="there is a header, but there are no rows"):
+        with pytest.raises(InputError, match="there is a header but no rows"):
             columns_of(source)
 
 
@@ -96,7 +96,7 @@ def test_an_error_on_the_way_keeps_what_was_there(ending: str, tmp_path: Path) -
 def test_an_existing_file_is_replaced_by_force_alone(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     path.write_text("before")
-    with pytest.raises(InputError, match=r"exists already.*`force`"):
+    with pytest.raises(InputError, match=r"already exists.*`force`"):
         TableWriter(path)
     assert path.read_text() == "before"
     write(path, TABLE, force=True)

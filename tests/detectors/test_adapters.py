@@ -93,7 +93,7 @@ def test_encodings() -> None:
 
 
 def test_bad_answers_are_said(planted: pa.Table) -> None:
-    with pytest.raises(InputError, match="one score per record"):
+    with pytest.raises(InputError, match="one score per row"):
         carat.fit(planted, explainer=False, detector=lambda frame: np.zeros(3))
     with pytest.raises(InputError, match="not a finite number"):
         carat.fit(planted, explainer=False, detector=lambda frame: np.full(len(frame), np.nan))

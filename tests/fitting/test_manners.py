@@ -18,6 +18,7 @@ from tests.support.fitted import frame, instant_of, twice_corrupted
 from tests.support.planted import DOMAINS, corrupted, planted_table
 
 ROWS = frame([*corrupted()[0], *twice_corrupted()])
+MISSPELT: Any = {"colums": ["Port"]}
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ def test_one_record_is_enough(model: carat.Model) -> None:
     named = model.recourse(ROWS.to_pandas().iloc[4], all=True, k=1)
     assert named.records[0]["record"] == 4
     assert len(model.recourse({**record, "Good": None}, all=True, k=1)) == 1
-    with pytest.raises(InputError, match="'Port' holds one value and others a list"):
+    with pytest.raises(InputError, match="'Port' holds one value and others hold lists"):
         model.score({"Port": "a", "Good": ["b", "c"]})
 
 
@@ -111,7 +112,7 @@ def test_print_is_a_few_lines(model: carat.Model) -> None:
     assert model.identity in text
     assert "4 columns, 60 values" in text
     assert "detector counts, explainer counts" in text
-    assert "the lowest 1 % of held-out rows" in text
+    assert "the lowest 1% of held-out rows" in text
     result = model.recourse(ROWS, k=2, all=True)
     lines = str(result).splitlines()
     assert repr(result) == str(result)
@@ -128,7 +129,7 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
     carat.fit(planted_table(200), profile="instant", progress=True)
     said = capfd.readouterr()
     assert said.out == ""
-    for stage in ("scoring", "explaining", "recourse", "reading records", "counting pairs"):
+    for stage in ("scoring", "explaining", "finding fixes", "reading rows", "counting pairs"):
         assert re.search(rf"{stage} .*100%.*0:00:\d\d", said.err), stage
 
 
@@ -139,7 +140,7 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
         (lambda model: model.recourse(ROWS, k=2.5), "k must be a whole number, got 2.5"),
         (lambda model: model.recourse(ROWS, top=0), "`top` must be at least 1"),
         (lambda model: carat.fit(ROWS, domains="Port"), "`domains` must be a list of column names"),
-        (lambda model: carat.fit(ROWS, colums=["Port"]), "unexpected keyword argument 'colums'"),
+        (lambda model: carat.fit(ROWS, **MISSPELT), "unexpected keyword argument 'colums'"),
     ],
     ids=["k as text", "k as a fraction", "top", "domains as text", "misspelt"],
 )
@@ -151,7 +152,8 @@ def test_mistakes_get_one_clear_line(model: carat.Model, call: Any, said: str) -
 
 
 def test_numpy_numbers_are_numbers(model: carat.Model) -> None:
-    assert len(model.recourse(ROWS, k=np.int64(2), top=np.int64(3)).to_frame()) == 6
+    two: Any = np.int64(2)
+    assert len(model.recourse(ROWS, k=two, top=two + 1).to_frame()) == 6
 
 
 def test_period_columns_are_text() -> None:
@@ -177,7 +179,7 @@ def test_the_index_that_parquet_keeps_is_no_column(tmp_path: Path) -> None:
 
 def test_few_rows_are_said_to_mean_little(caplog: pytest.LogCaptureFixture) -> None:
     carat.fit(planted_table(19), profile="instant")
-    assert "19 rows are too few to learn much from" in caplog.text
+    assert "19 rows are too few to learn much" in caplog.text
     caplog.clear()
     carat.fit(planted_table(200), profile="instant")
     assert "too few" not in caplog.text
@@ -186,6 +188,6 @@ def test_few_rows_are_said_to_mean_little(caplog: pytest.LogCaptureFixture) -> N
 def test_a_header_alone_is_bad_input(model: carat.Model, tmp_path: Path) -> None:
     (tmp_path / "none.csv").write_text(",".join(DOMAINS) + "\n")
     for call in (model.score, model.explain, model.recourse, carat.fit):
-        with pytest.raises(InputError, match="there is a header, but there are no rows"):
+        with pytest.raises(InputError, match="there is a header but no rows"):
             call(str(tmp_path / "none.csv"))
     assert len(model.score(pl.DataFrame({name: [] for name in DOMAINS}, schema=dict.fromkeys(DOMAINS, pl.String)))) == 0

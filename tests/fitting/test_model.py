@@ -100,9 +100,7 @@ def test_lazy_imports() -> None:
     import subprocess
     import sys
 
-    code = (
-        "import carat, sys; print([m for m in ('pandas', 'polars', 'sklearn', 'pyod') if m in sys.modules])"
-    )
+    code = "import carat, sys; print([m for m in ('pandas', 'polars', 'sklearn', 'pyod') if m in sys.modules])"
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )
@@ -113,5 +111,5 @@ def test_what_is_wrong_with_an_outside_detector_is_said_before_the_long_part(pla
         def fit(self, data: Any, run: Any = None) -> Any:
             raise AssertionError("the explainer must not be fitted before the detector was tried")
 
-    with pytest.raises(InputError, match="one score per record"):
+    with pytest.raises(InputError, match="one score per row"):
         carat.fit(planted, detector=lambda frame: [0.0], explainer=Late())

@@ -76,7 +76,7 @@ def test_a_manifest_can_not_lead_outside(folder: Path) -> None:
 def test_existing_is_kept_without_force(folder: Path, planted: pa.Table) -> None:
     before = (folder / "manifest.json").read_bytes()
     other = carat.fit(planted, profile="instant", seed=5)
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="already exists"):
         other.save(folder)
     assert (folder / "manifest.json").read_bytes() == before
     other.save(folder, force=True)

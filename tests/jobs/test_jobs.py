@@ -232,8 +232,8 @@ def test_python_users_hear_the_same(model: carat.Model, caplog: pytest.LogCaptur
         result = model.recourse(planted_table(), constraints={"forbidden": {"Port": ["Atlantis"]}})
     said = [record.getMessage() for record in caplog.records]
     assert said == [remark.text for remark in result.remarks]
-    assert "without effect: Port Atlantis" in said[0]
-    assert "the model learned from 1,080 of these records" in said[1]
+    assert "have no effect: Port Atlantis" in said[0]
+    assert "the model learned from 1,080 of these rows" in said[1]
     caplog.clear()
     model.score(planted_table().slice(1))
     assert not caplog.records, "another table is not the one that was learned from"

@@ -265,7 +265,7 @@ def test_union_of_sources_without_opinions_takes_the_best() -> None:
 
 
 def test_union_minds_a_source_of_extremes() -> None:
-    """A source that is a hundred times surer of one entity than of the next loses none of them."""
+    """A source that is a hundred times surer of only one value than of the next loses none of them."""
 
     class Extreme:
         def propose(self, ids: Tensor, targets: Tensor, limit: int) -> Candidates:

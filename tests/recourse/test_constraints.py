@@ -119,7 +119,7 @@ def test_a_target_left_as_it_is_counts_as_kept() -> None:
     one = Constraints(allowed={"Good": []}, forbidden_pairs=pairs)
     found = model_of("ape").recourse(frame([old]), k=20, method="carat", all=True, constraints=one)
     assert [row["Buyer"] for row in found.to_arrow().to_pylist()] == ["Buyer-0b"]
-    assert "the constraints leave no entity for Good" in found.records[0]["reason"]
+    assert "the constraints leave no value for Good" in found.records[0]["reason"]
 
 
 def test_forbidden_pairs_of_two_replacements_leave_a_reason() -> None:
@@ -157,7 +157,7 @@ def test_immutable_moves_on_to_the_next_likely() -> None:
         frame([old]), k=5, method="carat", all=True, constraints={"immutable": list(DOMAINS)}
     )
     assert none.records[0]["count"] == 0
-    assert none.records[0]["reason"] == "no domain of it may change"
+    assert none.records[0]["reason"] == "none of its columns may change"
 
 
 def test_just_enough_support_is_enough() -> None:
@@ -281,7 +281,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     ],
 )
 def test_unknown_domains_get_the_nearest_name(given: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="no domain 'Prot'; did you mean 'Port'?") as caught:
+    with pytest.raises(InputError, match="no column 'Prot'; did you mean 'Port'?") as caught:
         model_of("ape").recourse(frame([GOOD]), all=True, constraints=given)
     assert f"'{next(iter(given))}" in str(caught.value)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.report.browser import Tab
 
 NAMES = "[...document.querySelectorAll('#list .item:not([hidden]) .toggle')].map(name => name.textContent)"
-"""Of the records that are listed, as they are."""
+"""Of the rows that are listed, as they are."""
 
 
 def choose(page: Tab, field: str, value: str) -> None:
@@ -27,7 +27,7 @@ def click(page: Tab, button: str) -> None:
 
 def exported(page: Tab, folder: Path) -> list[list[str]]:
     """What lies in the downloaded file."""
-    target = folder / "counterfactuals.csv"
+    target = folder / "fixes.csv"
     target.unlink(missing_ok=True)
     click(page, "export")
     end = time.monotonic() + 30

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,13 @@ class Page(HTMLParser):
     def data(self) -> Any:
         """What the script reads."""
         return json.loads(self.texts["data"])
+
+
+def strange_words(text: str) -> set[str]:
+    """Words of the paper and of the code in what is said to people, who have rows, columns, values and fixes."""
+    return {
+        word.lower() for word in re.findall(r"\b(?:domain|entit|record|counterfactual|repair)\w*", text, re.IGNORECASE)
+    }
 
 
 def written(result: RecourseResult, folder: Path, **options: Any) -> str:

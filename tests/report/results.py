@@ -26,7 +26,7 @@ def model() -> carat.Model:
 
 
 def mixed() -> list[dict[str, str | None]]:
-    """Every group with one entity of another; some with a missing or unseen one, one of two groups."""
+    """Every group with only one value of another; some with a missing or unseen one, one of two groups."""
     records: list[dict[str, str | None]] = []
     for group in range(GROUPS):
         for domain in DOMAINS:

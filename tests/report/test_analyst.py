@@ -81,9 +81,9 @@ def test_address_points_to_a_record(page: Tab, folder: Path) -> None:
     page.wait(f"{OPEN}.length === 1")
     assert len(page.run(NAMES)) == 24
     page.open(folder / "costly.html", "#record-4711")
-    assert page.run(STATUS) == "Record 4711 is not in this report. 24 records"
+    assert page.run(STATUS) == "Row 4711 is not in this report. 24 rows"
     page.open(folder / "costly.html", "#record-%E0%A4%A")
-    assert page.run(STATUS) == "24 records"
+    assert page.run(STATUS) == "24 rows"
 
 
 def test_address_of_any_name(tab: Tab, folder: Path) -> None:
@@ -128,8 +128,8 @@ def test_headings_sort(page: Tab) -> None:
 
 def test_filters_say_what_they_leave(page: Tab) -> None:
     choose(page, "entity", "no such entity")
-    assert page.run(STATUS) == "0 of 24 records"
-    assert page.run("document.getElementById('none').innerText").startswith("No record matches the filters.")
+    assert page.run(STATUS) == "0 of 24 rows"
+    assert page.run("document.getElementById('none').innerText").startswith("No row matches the filters.")
     assert page.run("document.querySelector('[role=table]').checkVisibility()") is False
     click(page, "again")
     assert len(page.run(NAMES)) == 24
@@ -199,9 +199,9 @@ def test_numbers_of_a_text_domain_stay_numbers(page: Tab, folder: Path) -> None:
 def test_no_entity_to_blame(tab: Tab, folder: Path) -> None:
     tab.open(folder / "blameless.html")
     rows = tab.run("[...document.querySelectorAll('.row .out')].map(out => out.textContent)")
-    assert "no single entity; rarest pair Port P1 with Good G1" in rows
+    assert "none flagged; rarest pair: Port P1 with Good G1" in rows
     click(tab, "all")
-    assert "Its rarest pair is Port P1 and Good G1" in tab.run("document.getElementById('list').innerText")
+    assert "The rarest pair is Port P1 and Good G1" in tab.run("document.getElementById('list').innerText")
     assert tab.run("document.querySelector('.pairs tbody tr').innerText").split("\t")[:2] == ["Port P1", "Good G1"]
     assert tab.errors == []
 

@@ -27,7 +27,7 @@ def records() -> list[dict[str, Any]]:
 def test_shows_every_record(page: Tab) -> None:
     expected = [str(row["record"]) for row in sorted(records(), key=lambda row: row["score"])]
     assert page.run(NAMES) == expected
-    assert page.run("document.getElementById('status').textContent") == "24 records"
+    assert page.run("document.getElementById('status').textContent") == "24 rows"
     assert set(page.requests) == {page.run("location.href")}
 
 
@@ -76,7 +76,7 @@ def test_filters(page: Tab) -> None:
     choose(page, "domain", "Good")
     expected = {str(row["record"]) for row in records() if "Good" in row["flagged"]}
     assert set(page.run(NAMES)) == expected
-    assert page.run("document.getElementById('status').textContent") == f"{len(expected)} of 24 records"
+    assert page.run("document.getElementById('status').textContent") == f"{len(expected)} of 24 rows"
     click(page, "reset")
     assert len(page.run(NAMES)) == 24
     choose(page, "entity", "nobody & SONS")
@@ -142,7 +142,7 @@ def test_keyboard(page: Tab) -> None:
 def test_exports_what_was_chosen(page: Tab, folder: Path) -> None:
     page.run("for (const row of [...document.querySelectorAll('.row')].slice(0, 2)) row.click()")
     page.run("for (const box of [...document.querySelectorAll('.open .changes input')].slice(0, 3)) box.click()")
-    assert page.run("document.getElementById('chosen').innerText").startswith("3 counterfactuals chosen")
+    assert page.run("document.getElementById('chosen').innerText").startswith("3 fixes selected")
     head, *rows = exported(page, folder)
     table = results.costly().to_arrow()
     assert head == table.column_names

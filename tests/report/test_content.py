@@ -87,7 +87,7 @@ def test_costs(tmp_path: Path) -> None:
 def test_no_counterfactuals(tmp_path: Path) -> None:
     data = Page(written(results.barren(), tmp_path)).data
     assert all("counterfactuals" not in row and row["count"] == 0 for row in data["records"])
-    assert all("no domain of it may change" in row["reason"] for row in data["records"])
+    assert all("none of its columns may change" in row["reason"] for row in data["records"])
 
 
 def test_missing_and_unseen(tmp_path: Path) -> None:
@@ -116,11 +116,11 @@ def test_histogram_is_of_the_whole_table(tmp_path: Path) -> None:
     found.report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     data = Page(text).data
-    assert "<strong>1,200</strong> records scored" in text
-    assert "Scores of 1,200 scored records" in text
+    assert "<strong>1,200</strong> rows scored" in text
+    assert "Scores of 1,200 rows" in text
     assert sum(data["histogram"]["counts"]) == 1200
     assert len(data["records"]) == 3
     # Without the scores, as from an older result, it is what is known of normal records.
     text = written(replace(found, scored=None), tmp_path)
-    assert "<strong>3</strong> records in this report" in text
+    assert "<strong>3</strong> rows in this report" in text
     assert sum(Page(text).data["histogram"]["counts"]) == len(found.scale.reference)

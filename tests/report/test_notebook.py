@@ -60,9 +60,9 @@ def test_whole_and_escaped(found: RecourseResult) -> None:
 def test_result_says_how_many() -> None:
     found = results.result()
     text = result_html(found)
-    assert "<b>24 records</b>" in text
+    assert "<b>24 rows</b>" in text
     assert text.count("<tr>") == 11
-    assert "14 more records" in text
+    assert "14 more rows" in text
     assert "<table" not in result_html(results.model().recourse(results.frame([]), all=True))
 
 
@@ -73,7 +73,7 @@ def test_explanation_says_why() -> None:
     assert "<s>Port-2a</s> → <b>Port-0a</b>" in text
     assert ">cost<" in text
     assert "missing" in explanation_html(found.explain(1))
-    assert "No counterfactual was found." in explanation_html(results.barren().explain(0))
+    assert "No fix was found." in explanation_html(results.barren().explain(0))
     assert "score none" in explanation_html(results.unscored().explain(0))
 
 

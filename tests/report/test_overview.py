@@ -19,7 +19,7 @@ from tests.report.reading import written
 def count_labels(drawn: str) -> list[int]:
     """What stands at the axis of counts, which is the second one; an error where it is no whole number."""
     labels = re.findall(r">([^<>]+)</text>", drawn)
-    begin, end = labels.index("score") + 1, labels.index("records (root scale)")
+    begin, end = labels.index("score") + 1, labels.index("rows (square root scale)")
     return [int(label.replace(",", "")) for label in labels[begin:end]]
 
 
@@ -32,8 +32,8 @@ def test_overview(tmp_path: Path) -> None:
     below = sum(count for count, end in zip(overview.counts, overview.edges[1:], strict=True) if end <= -6)
     assert below == 100
     text = written(results.result(), tmp_path, overview=overview)
-    assert "<strong>1,000</strong> records scored" in text
-    assert re.search(r"<strong>100</strong> anomalous\s+\(10 %\)", text)
+    assert "<strong>1,000</strong> rows scored" in text
+    assert re.search(r"<strong>100</strong> anomalous\s+\(10%\)", text)
     with pytest.raises(ValueError, match="2 counts need 3 edges"):
         Overview(1, 0, (1, 0), (0.0, 1.0), 0.0)
 
@@ -71,8 +71,8 @@ def test_few_strange_records_leave_room_for_the_normal_ones() -> None:
 
 def test_one_record_is_one_record(tmp_path: Path) -> None:
     text = written(results.result(), tmp_path, overview=Overview.of(torch.tensor([0.0]), 1.0))
-    assert "<strong>1</strong> record scored" in text
-    assert "Scores of 1 scored record." in text
+    assert "<strong>1</strong> row scored" in text
+    assert "Scores of 1 row." in text
 
 
 @pytest.mark.parametrize(

@@ -72,17 +72,17 @@ def test_nothing_flagged_and_nothing_there(tmp_path: Path) -> None:
     good = results.frame(results.mixed()[:1]).slice(0, 0)
     text = written(results.model().recourse(good, all=True), tmp_path)
     assert Page(text).data["records"] == []
-    assert "<strong>0</strong> records in this report" in text
-    assert "There are no records in this report." in text
+    assert "<strong>0</strong> rows in this report" in text
+    assert "This report has no rows." in text
     calm = Overview.of(torch.tensor([2.0, 3.0]), 1.0)
     text = written(results.model().recourse(good, all=True), tmp_path, overview=calm)
-    assert "No record is anomalous, so there is none to show." in text
+    assert "No row is anomalous, so there is nothing to show." in text
     normal = planted_table(40)
     data = Page(written(results.model().recourse(normal, all=True), tmp_path)).data
     assert all(row["words"] for row in data["records"])
     none = results.frame([{"Port": None, "Good": None, "Carrier": None, "Buyer": None}])
     data = Page(written(results.model().recourse(none, all=True), tmp_path)).data
-    assert data["records"][0]["words"] == ["The record has no entities."]
+    assert data["records"][0]["words"] == ["The row has no values."]
 
 
 def test_collector_keeps_the_strangest(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_collector_keeps_the_strangest(tmp_path: Path) -> None:
     write_collected(some, tmp_path / "some.html")
     text = (tmp_path / "some.html").read_text(encoding="utf-8")
     data, all_data = Page(text).data, Page(written(found, tmp_path)).data
-    assert "The 5 strangest of 24 records are listed;" in text
+    assert "This list has the 5 strangest of 24 rows." in text
     names = [row["record"] for row in data["records"]]
     assert [row["score"] for row in data["records"]] == [row["score"] for row in all_data["records"][:5]]
     assert all(row["words"] for row in data["records"])

@@ -26,8 +26,8 @@ def test_page_of_a_job(tmp_path: Path) -> None:
     summary = asked.into(sink)
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     page = Page(text)
-    assert "<h1>Strangest records of the table</h1>" in text
-    assert "<strong>1,200</strong> records scored" in text
+    assert "<h1>Strangest rows in the table</h1>" in text
+    assert "<strong>1,200</strong> rows scored" in text
     assert sum(page.data["histogram"]["counts"]) == 1200
     assert len(page.data["records"]) == sink.listed == 3
     assert summary.origin is not None
@@ -36,13 +36,13 @@ def test_page_of_a_job(tmp_path: Path) -> None:
 
 
 def test_title(tmp_path: Path) -> None:
-    assert PageSink(job(), tmp_path / "page.html").title == "Anomalous records of the table"
-    assert PageSink(job(all=True), tmp_path / "page.html").title == "Records of the table"
+    assert PageSink(job(), tmp_path / "page.html").title == "Anomalous rows in the table"
+    assert PageSink(job(all=True), tmp_path / "page.html").title == "All rows in the table"
     assert PageSink(job(), tmp_path / "page.html", title="Mine").title == "Mine"
 
 
 def test_refuses_before_the_job_runs(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"name it \.html"):
+    with pytest.raises(InputError, match=r"end its name in \.html"):
         PageSink(job(), tmp_path / "page.pdf")
     (tmp_path / "page.html").write_text("mine", encoding="utf-8")
     with pytest.raises(InputError, match=r"page\.html"):

@@ -9,7 +9,8 @@ import torch
 
 from carat.data import FIRST, MISSING, UNSEEN
 from carat.results.evidence import Evidence
-from carat.results.explanation import Counterfactual, EntityView, Explanation, Witness, _Reading
+from carat.results.explaining import _Reading
+from carat.results.explanation import Counterfactual, EntityView, Explanation, Witness
 from carat.results.rarity import Pair
 from tests.support.fitted import base, frame, model_of, training_data
 from tests.support.planted import DOMAINS, corrupted, record
@@ -90,7 +91,7 @@ def test_a_record_in_words() -> None:
         beside = [counted((0, _id(row["Port"])), (place, ids[place])) for place in (1, 2, 3)]
         assert change.support == {"Port": min(beside)}
     text = str(told)
-    assert text.splitlines()[0] == f"Record 0: anomalous, percentile {told.percentile:.2f}"
+    assert text.splitlines()[0] == f"Row 0: anomalous, percentile {told.percentile:.2f}"
     first = port.against[0]
     assert f"Port Port-2a is unlikely here: never seen with {first.domain} {first.entity}" in text
     assert "which usually goes with Port-0a." in text
@@ -124,8 +125,8 @@ def test_nothing_beside_is_no_support() -> None:
 def test_a_normal_record_in_words() -> None:
     told = model_of("ape").recourse(frame([GOOD]), k=2, all=True).explain(0)
     assert not told.anomalous
-    assert "Record 0: normal" in str(told)
-    assert "Note: it is already normal" in str(told)
+    assert "Row 0: normal" in str(told)
+    assert "Note: the row is already normal" in str(told)
     assert not any(view.flagged for view in told.entities)
 
 
@@ -135,7 +136,7 @@ def test_a_normal_record_in_words() -> None:
 def test_counts_in_words(together: int, words: str) -> None:
     witness = Witness("Good", "g", together, (("p", 9), ("q", 2)))
     view = EntityView("Port", "x", 0.1, 5000, (witness,))
-    assert view.in_words() == f"Port x is unlikely here: {words} with Good g, which usually goes with p, q."
+    assert view.in_words() == f"Port x is unlikely here: {words} with Good g, which usually goes with p or q."
 
 
 def test_words_without_company() -> None:
@@ -157,7 +158,7 @@ def test_several_changes_on_one_line() -> None:
     change = Counterfactual(1, 2.0, 99.0, True, {"A": ("a", "b"), "C": (None, "d")}, {"A": 1, "C": 2}, None)
     told = Explanation("x", 0.0, 0.5, False, (), (change,), "something")
     assert str(told) == (
-        "Record x: normal, percentile 0.50\n  1. A a → b, C None → d (percentile 99.0)\n  Note: something."
+        "Row x: normal, percentile 0.50\n  1. A a → b, C missing → d (percentile 99.0)\n  Note: something."
     )
 
 
@@ -172,19 +173,19 @@ def test_a_witness_that_training_never_met_comes_last() -> None:
     assert "Novelty" not in port.in_words()
 
 
-def test_where_no_entity_is_to_blame() -> None:
+def test_where_no_value_is_to_blame() -> None:
     views = (EntityView("A", "a", 0.8, 40), EntityView("B", "b", 0.6, 50), EntityView("C", None, None, 0))
-    least = ["No single entity stands out.", "The least likely is B b, with likelihood 0.60."]
-    pair = "Its rarest pair is A a and B b: seen only once together, where chance alone would make it about 20."
+    least = ["No single value stands out.", "The least likely value is B b, with likelihood 0.60."]
+    pair = "The rarest pair is A a and B b: seen together only once, while chance alone would give about 20."
     told = Explanation("x", 0.0, 0.5, True, views, (), None, (Pair(0, 1, 1, 20.2),))
     assert told.in_words() == [*least, pair]
     assert f"  {pair}" in str(told)
-    assert replace(told, pairs=()).in_words() == [*least, "No pair of its entities is rare."]
+    assert replace(told, pairs=()).in_words() == [*least, "No pair of its values is rare."]
     fine = (replace(views[0], likelihood=0.99), replace(views[1], likelihood=0.7))
     assert replace(told, entities=fine).in_words() == [least[0], pair], "0.7 is no hint"
     new = (*views[:2], EntityView("C", "c", 0.9, 0))
-    held = "C c is only in records that were held out: nothing was learned of it."
+    held = "C c is only in held-out rows, so the model has learned nothing about it."
     assert replace(told, pairs=(), entities=new).in_words() == [*least, held]
     unasked = tuple(replace(view, likelihood=None) for view in views)
     assert replace(told, entities=unasked).in_words() == [least[0], pair], "a method without an explainer"
-    assert replace(told, entities=views[2:], pairs=()).in_words() == ["The record has no entities."]
+    assert replace(told, entities=views[2:], pairs=()).in_words() == ["The row has no values."]

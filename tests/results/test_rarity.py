@@ -43,6 +43,8 @@ def test_in_words() -> None:
     assert (first["record"], other["record"]) == (0, 1)
     assert first["blamed"] == []
     assert first["pairs"][0]["columns"] == ["Port", "Good"]
-    assert re.match(r"Its rarest pair is Port P1 and Good G1: seen only \d+ times together, where", first["words"][-1])
+    assert re.match(
+        r"The rarest pair is Port P1 and Good G1: seen together only \d+ times, while chance", first["words"][-1]
+    )
     assert other["pairs"] == []
-    assert other["words"][-1] == "No pair of its entities is rare."
+    assert other["words"][-1] == "No pair of its values is rare."

@@ -87,7 +87,7 @@ def test_id_column_names_the_records(with_ids: carat.Model) -> None:
     assert result.to_arrow()["record"].unique().to_pylist() == ["x", "y", "z"]
     assert [line["record"] for line in result.records] == ["x", "y", "z"]
     assert result.explain("y").record == "y"
-    with pytest.raises(InputError, match="record 'q' is not in this result"):
+    with pytest.raises(InputError, match="row 'q' is not in this result"):
         result.explain("q")
 
 
@@ -118,7 +118,7 @@ def test_lines_about_records() -> None:
         assert line["exhausted"] is True
     assert [line["flagged"] for line in result.records] == explained == [["Port"], []]
     assert result.records[0]["reason"] is None
-    assert result.records[1]["reason"].startswith("it is already normal, at percentile")
+    assert result.records[1]["reason"].startswith("the row is already normal, at percentile")
 
 
 def test_only_the_anomalous_by_default() -> None:

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from carat.errors import InputError
+from carat.registry import SOURCES
 from carat.testing import (
     Check,
     check_detector,
@@ -49,7 +50,7 @@ def test_the_parts_they_were_made_from_pass() -> None:
     check_detector(detectors.Base())
     check_explainer(explainers.Base())
     check_source(sources.right)
-    check_method(methods.right, needs=("counts",), detector="counts")
+    check_method(methods.right, needs=("counts",))
 
 
 def test_all_checks_of_a_part_are_run() -> None:
@@ -61,7 +62,7 @@ def test_all_checks_of_a_part_are_run() -> None:
     with pytest.raises(AssertionError, match="threads_do_not_disturb_each_other"):
         check_source(sources.shouting)
     with pytest.raises(AssertionError, match="the_best_repairs"):
-        check_method(methods.backwards, needs=("counts",), detector="counts")
+        check_method(methods.backwards, needs=("counts",))
 
 
 def test_fitted_once_and_not_before_it_must() -> None:
@@ -80,7 +81,7 @@ def test_fitted_once_and_not_before_it_must() -> None:
 
 
 def test_what_can_not_be_checked_is_refused() -> None:
-    fitted = detectors.Restless().fit(None)
+    fitted = detectors.Estimator().fit(None)
     with pytest.raises(InputError, match="fitted already; give it unfitted"):
         check_detector(fitted)
     with pytest.raises(InputError, match="unknown detector 'aep'; did you mean 'ape'"):
@@ -94,8 +95,10 @@ def test_what_can_not_be_checked_is_refused() -> None:
 
 
 def test_a_need_that_was_not_named_is_found_out() -> None:
-    with pytest.raises(AssertionError, match="the check 'is_a_method' failed: AssertionError|is_a_method"):
+    with pytest.raises(AssertionError, match="parts with no explainer, .*CountsExplainer.*name all that it needs"):
         check_method(methods.right)
+    with pytest.raises(AssertionError, match="parts with counts .*name all that it needs"):
+        check_source(SOURCES["graph"].load(), needs=("counts",))
     with pytest.raises(AssertionError, match="there is no need 'graphs'"):
         check_method(methods.right, needs=("graphs",))
     with pytest.raises(AssertionError, match="name one of the two"):

@@ -124,7 +124,7 @@ def test_a_loss_that_is_not_finite_is_said() -> None:
 
 
 def test_no_records_is_said() -> None:
-    with pytest.raises(InputError, match="no records"):
+    with pytest.raises(InputError, match="no rows"):
         train(Line(), IDS[:0], Plan(epochs=1), Run(), stage="line")
 
 

@@ -86,7 +86,7 @@ def assemble(
         exhausted = torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
     movable = ((ids != 0) & constraints.mutable).any(dim=1)
     reasons = [
-        note if there else (note or "nothing else was found") if could else "it has no entity that could change"
+        note if there else (note or "no other fix was found") if could else "it has no value that could change"
         for there, could in zip(mask.any(dim=1).tolist(), movable.tolist(), strict=True)
     ]
     likelihood = torch.full(ids.shape, torch.nan, device=ids.device)

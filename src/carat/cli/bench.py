@@ -28,7 +28,9 @@ def bench(
     methods: Annotated[
         str, typer.Option(metavar="M,M,…|all", help="Methods to compare. all leaves out replace-2 and dice-*.")
     ] = "all",
-    anomalies: Annotated[int, typer.Option(min=1, help="Corrupted rows per dataset, half with two wrong values.")] = 400,
+    anomalies: Annotated[
+        int, typer.Option(min=1, help="Corrupted rows per dataset, half with two wrong values.")
+    ] = 400,
     k: Annotated[int, typer.Option("--k", min=1, help="Counterfactuals per anomaly.")] = 50,
     profile: Annotated[str, typer.Option(metavar="fast|paper", help="Profile of the models.")] = "fast",
     detector: Annotated[

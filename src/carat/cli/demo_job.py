@@ -46,7 +46,7 @@ def show_all(out: Path) -> None:
     model.save(out / "model", force=True)
     later, spoiled, anomalies = _spoil(model)
     say(
-        f"2. In {len(anomalies)} of the next {len(later):,} departures, one or two values are now replaced by others "
+        f"2. In {len(anomalies)} of the next {len(later):,} departures, one or two values were replaced by others "
         "that do not belong. The model does not know which."
     )
     _write(out / "spoiled.csv", spoiled.decode())

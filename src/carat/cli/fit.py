@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carat.cli.app import START, command, conclude, many, say
+from carat.cli.app import START, command, conclude, say
 from carat.cli.options import Data, Detector, Device, Force, Profile, Quiet
 from carat.errors import InputError
 
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 def fit(
     data: Data,
     out: Annotated[Path, typer.Option("--out", metavar="MODEL", help="Model folder to write.", show_default=False)],
-    config: Annotated[Path | None, typer.Option(metavar="carat.toml", help="File with the columns and other settings.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="carat.toml", help="File with the columns and other settings.")
+    ] = None,
     columns: Annotated[
         str | None,
-        typer.Option(metavar="A,B,…", help="Use exactly these columns. Default: all text columns in which values repeat."),
+        typer.Option(
+            metavar="A,B,…", help="Use exactly these columns. Default: all text columns in which values repeat."
+        ),
     ] = None,
     also: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Use these columns too, such as numeric codes.")

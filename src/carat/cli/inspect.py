@@ -80,7 +80,8 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
     lines = {
         "model": f"{path} (carat {facts['carat']})",
         "identity": facts["identity"],
-        "trained on": f"{training.get('data', training.get('source'))}: {training['records']:,} rows, {training['held_out']:,} more held out",
+        "trained on": f"{training.get('data', training.get('source'))}: {training['records']:,} rows, "
+        f"{training['held_out']:,} more held out",
         "detector": detector.get("name") or f"{detector['outside']} (your own, not stored)",
         "explainer": _explainer_line(facts["explainer"]),
         "anomalous": where,

@@ -47,9 +47,7 @@ Data = Annotated[
         autocompletion=tables,
     ),
 ]
-ModelFolder = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Folder that carat fit wrote.", show_default=False)
-]
+ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder that carat fit wrote.", show_default=False)]
 OutFile = Annotated[
     str | None,
     typer.Option(

@@ -47,7 +47,7 @@ def recourse(
         str | None,
         typer.Option(
             metavar="carat-plus|carat|instant|…",
-            help="How to search. Default: the best the model can do. Baselines: replace-m, replace-2, xformer-r, rceaa.",
+            help="How to search. Default: the best for the model. Baselines: replace-m, replace-2, xformer-r, rceaa.",
             show_default=False,
             autocompletion=one_of(_methods),
         ),
@@ -64,14 +64,22 @@ def recourse(
     report: Annotated[
         Path | None, typer.Option(metavar="page.html", help="Also write a page that opens in any browser.")
     ] = None,
-    prefer: Annotated[float, typer.Option(min=0, max=1, help="From 0 (the most plausible fixes) to 1 (the best scores).")] = 0.5,
-    diversity: Annotated[float, typer.Option(min=0, max=1, help="From 0 (the best fixes) to 1 (the most varied).")] = 0.0,
+    prefer: Annotated[
+        float, typer.Option(min=0, max=1, help="From 0 (the most plausible fixes) to 1 (the best scores).")
+    ] = 0.5,
+    diversity: Annotated[
+        float, typer.Option(min=0, max=1, help="From 0 (the best fixes) to 1 (the most varied).")
+    ] = 0.0,
     neighbours: Annotated[int, typer.Option(min=1, help="Values to try per column, from each source.")] = 100,
     budget: Annotated[
         int | None,
-        typer.Option(min=1, help="Combinations to try per row. Default: 200,000, or 2,000 if the detector has no closed form."),
+        typer.Option(
+            min=1, help="Combinations to try per row. Default: 200,000, or 2,000 if the detector has no closed form."
+        ),
     ] = None,
-    seconds: Annotated[float, typer.Option(help="Time for 256 rows; after that, the search is quicker and rougher.")] = 60.0,
+    seconds: Annotated[
+        float, typer.Option(help="Time for 256 rows; after that, the search is quicker and rougher.")
+    ] = 60.0,
     show: Show = 5,
     device: Device = "auto",
     force: Force = False,

@@ -66,7 +66,7 @@ class _Strip:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for line in self._lines(options.max_width):
-            yield Text(" · ", style=FAINT).join(line)
+            yield Text.assemble((" · ", FAINT)).join(line)
 
     def _lines(self, width: int) -> Iterator[list[Text]]:
         line: list[Text] = []

@@ -18,7 +18,7 @@ from carat.data.text import all_dates, all_numbers, to_number, to_text
 from carat.data.vocabulary import Domain, Vocabulary
 from carat.errors import InputError
 
-UNIQUE = "as many entities as rows"
+UNIQUE = "a different value in every row"
 INDEX = re.compile(r"__index_level_\d+__$")
 """How Parquet calls the index of a pandas frame; a frame that is scored later has no such column."""
 CROWDED = 0.5
@@ -54,16 +54,16 @@ class Scan:
 
     def domains_line(self) -> str:
         """One line for the user: what became a domain, and how many entities it holds."""
-        names = ", ".join(f"{domain.name} {len(domain.entities):,}" for domain in self.vocabulary.domains)
-        return f"domains: {names}"
+        first, *rest = ((domain.name, f"{len(domain.entities):,}") for domain in self.vocabulary.domains)
+        names = [f"{first[0]} ({first[1]} values)", *(f"{name} ({count})" for name, count in rest)]
+        return f"columns: {', '.join(names)}"
 
     def crowded_line(self) -> str | None:
         """One line for the user where entities hardly repeat, or None."""
         if not self.crowded:
             return None
-        return (
-            f"most entities come only once in {', '.join(self.crowded)}: little to learn there, perhaps better left out"
-        )
+        names = ", ".join(self.crowded)
+        return f"most values occur only once in {names}: there is little to learn, so consider leaving it out"
 
 
 def scan(source: Source, columns: Columns | None = None) -> Scan:
@@ -106,7 +106,7 @@ def scan(source: Source, columns: Columns | None = None) -> Scan:
         if reason is None:
             found.append(column.domain(min_count))
         elif name in named:
-            raise InputError(f"{source.label}: column '{name}' can't be a domain: {reason}; leave it out")
+            raise InputError(f"{source.label}: column '{name}' can't be used: {reason}; leave it out")
         else:
             left_out[name] = reason
     return Scan(
@@ -132,7 +132,7 @@ def _schema(
     if len(found) < 2:
         reasons = ", ".join(f"{name}: {reason}" for name, reason in left_out.items()) or "no other column"
         raise InputError(
-            f"{source.label}: {len(found)} column(s) can be a domain, a model needs two ({reasons}); "
+            f"{source.label}: only {len(found)} column(s) can be used, but a model needs two ({reasons}); "
             "name the columns with `domains`"
         )
     return Schema(
@@ -169,11 +169,11 @@ class _Column:
             return self._reason
         entities, counts = self._counter.result()
         if len(entities) == 0:
-            return "no value at all"
+            return "no values"
         if len(entities) == 1:
-            return "one entity"
+            return "only one value"
         if (counts >= min_count).sum() < 2:
-            return f"fewer than two entities reach min_count = {min_count}"
+            return f"fewer than two values reach min_count = {min_count}"
         if named:
             return None
         if all_numbers(entities):

@@ -46,25 +46,24 @@ class Schema:
     def _check_domains(self) -> None:
         twice = [name for name, count in Counter(self.domains).items() if count > 1]
         if twice:
-            raise InputError(f"domain '{twice[0]}' is named twice; name each domain once")
+            raise InputError(f"column '{twice[0]}' is named twice; name each column once")
         if len(self.domains) < 2:
             named = f" (only '{self.domains[0]}')" if self.domains else ""
             raise InputError(
-                f"a record needs at least two domains to have a context, got {len(self.domains)}{named}; "
-                "name them with `domains`"
+                f"a model needs at least two columns, got {len(self.domains)}{named}; name them with `domains`"
             )
         for name in self.domains:
             if name in OUTPUT_COLUMNS:
                 raise InputError(
-                    f"the domain '{name}' has the name of an output column; rename it, for example to '{name}_', "
+                    f"column '{name}' has the name of an output column; rename it, for example to '{name}_', "
                     "or leave it out with `without`"
                 )
             if name in (self.id, self.time) and name not in self.numeric:
                 role = "id" if name == self.id else "time"
-                raise InputError(f"'{name}' can't be a domain and the {role} column at once; choose one")
+                raise InputError(f"'{name}' can't be both a column to model and the {role} column; choose one")
         for name, bins in self.numeric.items():
             if name not in self.domains:
-                raise InputError(f"numeric column '{name}' is not among the domains; {self._hint(name)}")
+                raise InputError(f"numeric column '{name}' is not among the chosen columns; {self._hint(name)}")
             if not 2 <= bins <= 1000:
                 raise InputError(f"numeric column '{name}' needs between 2 and 1000 bins, got {bins}")
 
@@ -72,9 +71,9 @@ class Schema:
         shown = " – ".join(path)
         for name in path:
             if name not in self.domains:
-                raise InputError(f"metapath {shown}: no domain '{name}'; {self._hint(name)}")
+                raise InputError(f"metapath {shown}: no column '{name}'; {self._hint(name)}")
         if len(path) < 2 or any(a == b for a, b in itertools.pairwise(path)):
-            raise InputError(f"metapath {shown}: a metapath joins two or more different domains")
+            raise InputError(f"metapath {shown}: a metapath joins two or more different columns")
 
     def _hint(self, name: str) -> str:
         return nearest(name, self.domains)

@@ -40,7 +40,7 @@ def time_split(time: pa.Array, share: float, *, at_most: int | None = None) -> t
         at_most: upper limit on the later part.
     """
     if time.null_count:
-        raise InputError(f"{time.null_count} records have no time; fill the time column or split at random")
+        raise InputError(f"{time.null_count} rows have no time; fill in the time column or split at random")
     if pa.types.is_string(time.type) and all_numbers(time):
         time = pa.array(to_number(time, "time"))
     order = torch.from_numpy(pc.sort_indices(time).to_numpy().astype("int64"))

@@ -75,12 +75,12 @@ def to_number(array: pa.Array, column: str) -> np.ndarray:
             raise InputError(
                 f"column '{column}' is declared numeric but holds {first!r}; "
                 + ("write it with a decimal point and nothing else" if _grouped(first) else "clean it")
-                + ", or make it a plain domain"
+                + ", or remove it from numeric"
             )
         # Arrow's parser knows no leading plus sign.
         array = pc.replace_substring_regex(text, r"^\+", "")
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise InputError(f"column '{column}' of type {kind} can't be numeric; make it a plain domain")
+        raise InputError(f"column '{column}' of type {kind} can't be numeric; remove it from numeric")
     values: np.ndarray = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return values
 

@@ -87,7 +87,7 @@ class OutsideDetector(ABC):
             values = values.copy()
         if values.shape != (len(ids),):
             raise InputError(
-                f"{self.describe()} must give one score per record: expected shape ({len(ids)},), got {values.shape}"
+                f"{self.describe()} must give one score per row: expected shape ({len(ids)},), got {values.shape}"
             )
         if not np.isfinite(values).all():
             raise InputError(f"{self.describe()} gave a score that is not a finite number")

@@ -46,7 +46,7 @@ def _onehot(ids: np.ndarray, starts: np.ndarray, columns: int, *, sparse: bool) 
     if not sparse:
         if len(ids) * columns > DENSE_CELLS:
             raise InputError(
-                f"one-hot columns for {columns:,} entities do not fit in memory for {len(ids):,} records; "
+                f"one-hot columns for {columns:,} values do not fit in memory for {len(ids):,} rows; "
                 "use encoding='ordinal' or 'frequency'"
             )
         matrix = np.zeros((len(ids), columns), dtype=np.float32)

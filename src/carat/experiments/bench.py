@@ -234,9 +234,9 @@ class Bench:
         keys = part.keys(model or "")
         missing = [key for key in keys if model is None or not (self.out / "cells" / key.file).exists()]
         if not missing:
-            self._say(f"{part.label}: all {len(keys)} cells are there")
+            self._say(f"{part.label}: all {len(keys)} cells are done")
             return
-        self._say(f"{part.label}: model and {len(missing)} of {len(keys)} cells to do")
+        self._say(f"{part.label}: fitting the model, {len(missing)} of {len(keys)} cells to do")
         contest = self._contest(part)
         setting = Setting(
             synthetic=part.dataset.synthetic,

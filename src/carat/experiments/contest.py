@@ -157,7 +157,7 @@ def fitted_model(
     if (folder / "manifest.json").is_file():
         model = load(folder)
         if model.training["seed"] != seed or not torch.equal(model.pairs.keys, trial.data.pairs.keys):
-            raise InputError(f"{folder}: is of other data or another seed; remove it, or write to another folder")
+            raise InputError(f"{folder}: belongs to other data or another seed; remove it or write to another folder")
         return trial, model
     folder.parent.mkdir(parents=True, exist_ok=True)
     model = fit(

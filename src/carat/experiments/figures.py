@@ -40,16 +40,20 @@ def figures(cells: Sequence[Cell], folder: Path) -> list[Path]:
 
 
 def _colour(alt: Any, names: Sequence[str], *, legend: bool = True) -> Any:
-    known = methods()
-    scale = alt.Scale(domain=list(names), range=[known[name].colour for name in names])
-    return alt.Color("method:N", scale=scale, sort=list(names), legend=alt.Legend(title=None) if legend else None)
+    labels, known = [_label(name) for name in names], methods()
+    scale = alt.Scale(domain=labels, range=[known[name].colour for name in names])
+    return alt.Color("method:N", scale=scale, sort=labels, legend=alt.Legend(title=None) if legend else None)
+
+
+def _label(name: str) -> str:
+    return methods()[name].label
 
 
 def _time(alt: Any, results: Results) -> Any:
     rows = [
         {
             "data": data,
-            "method": name,
+            "method": _label(name),
             "seconds": results.scalar(results.of(data, name), "seconds"),
             "on": "GPU" if results.device(results.of(data, name)) == "cuda" else "CPU",
         }
@@ -66,7 +70,7 @@ def _time(alt: Any, results: Results) -> Any:
             title="seconds per anomaly (log)",
             axis=alt.Axis(values=[10.0**power for power in range(-5, 4)], format="~g"),
         ),
-        y=alt.Y("method:N", sort=results.methods, title=None),
+        y=alt.Y("method:N", sort=[_label(name) for name in results.methods], title=None),
     )
     points = base.mark_point(size=110, filled=True, opacity=0.9).encode(
         color=_colour(alt, results.methods, legend=False),
@@ -83,11 +87,11 @@ def _time(alt: Any, results: Results) -> Any:
 
 def _metrics(alt: Any, results: Results) -> Any:
     rows = [
-        {"data": data, "method": name, "metric": title, "mean": results.figure(results.of(data, name), metric).mean}
+        {"data": data, "method": _label(name), "metric": title, "mean": mean}
         for data in results.data
         for name in results.methods
         for metric, title in METRICS.items()
-        if results.figure(results.of(data, name), metric).mean >= 0
+        if (mean := results.figure(results.of(data, name), metric).mean) >= 0
     ]
     if not rows:
         return None
@@ -96,7 +100,7 @@ def _metrics(alt: Any, results: Results) -> Any:
         .mark_bar()
         .encode(
             x=alt.X("mean:Q", title=None),
-            y=alt.Y("method:N", sort=results.methods, title=None),
+            y=alt.Y("method:N", sort=[_label(name) for name in results.methods], title=None),
             color=_colour(alt, results.methods, legend=False),
         )
         .properties(width=150, height=18 * len(results.methods))
@@ -114,7 +118,7 @@ def _metrics(alt: Any, results: Results) -> Any:
 
 def _recovery(alt: Any, results: Results) -> Any:
     rows = [
-        {"data": data, "method": name, "k": k, "share": results.recovery(results.of(data, name), k)}
+        {"data": data, "method": _label(name), "k": k, "share": results.recovery(results.of(data, name), k)}
         for data in results.data
         for name in results.methods
         for k in (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
@@ -154,7 +158,7 @@ def _dial(alt: Any, results: Results) -> Any:
     if len({row["prefer"] for row in rows}) < 2:
         return None
     others = [
-        _spot(results, results.of(data, name), data, name, name, -1.0)
+        _spot(results, results.of(data, name), data, name, _label(name), -1.0)
         for data in results.data
         for name in ("carat", "instant", "xformer-r", "replace-m")
         if name in results.methods
@@ -191,7 +195,7 @@ def _dial(alt: Any, results: Results) -> Any:
 def _spot(results: Results, cells: Sequence[Cell], data: str, method: str, label: str, prefer: float) -> dict[str, Any]:
     return {
         "data": data,
-        "method": method,
+        "method": _label(method),
         "label": label,
         "prefer": prefer,
         "correct": results.figure(cells, "conditional_correctness").mean,

@@ -9,12 +9,14 @@ from carat.explain.calibration import Calibration, expected_calibration_error, f
 from carat.explain.choice import CUT, flagged, targets
 from carat.explain.context import ContextDetector
 from carat.explain.counts import CountsExplainer
+from carat.explain.judge import Judge
 from carat.explain.transformer import FrozenExplainer, TransformerExplainer
 
 __all__ = [
     "TransformerExplainer",
     "FrozenExplainer",
     "CountsExplainer",
+    "Judge",
     "ContextDetector",
     "FittedExplainer",
     "flagged",

@@ -164,10 +164,10 @@ def _claim(checkpoints: Path, prepared: Prepared, recipe: Recipe, seed: int) -> 
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise InputError(f"{file}: is damaged; remove {checkpoints} and start again") from error
+            raise InputError(f"{file}: is damaged; remove {checkpoints} and start over") from error
         if found != json.loads(json.dumps(fingerprint)):
             raise InputError(
-                f"{checkpoints}: is of a fit with other data or settings; give those, or remove it and start again"
+                f"{checkpoints}: belongs to a fit with other data or settings; use those, or remove it and start over"
             )
         return
     checkpoints.mkdir(parents=True, exist_ok=True)

@@ -33,6 +33,9 @@ from carat.results.recourse import RecourseResult
 from carat.results.scale import Scale, Threshold
 from carat.training.fitted import Fitted
 
+FULL = ("transformer", "graph")
+"""What the best method needs."""
+
 
 @dataclass(frozen=True)
 class Model:
@@ -67,7 +70,7 @@ class Model:
         rows = f" of {training['records'] + training['held_out']:,} rows" if "records" in training else ""
         where = f"score {self.threshold_score:.4g}"
         if threshold.quantile is not None:
-            where += f", the lowest {100 * threshold.quantile:g} % of held-out rows"
+            where += f", the lowest {100 * threshold.quantile:g}% of held-out rows"
         parts = [f"detector {self.detector.name}"]
         parts += [f"explainer {self.explainer.name}"] if self.explainer is not None else ["no explainer"]
         parts += ["graph"] if self.graph is not None else []
@@ -166,9 +169,8 @@ class Model:
             name: of a method or baseline.
             like: the data to come, whose frame library a callable detector is to be given.
         """
-        counts_only = self.explainer is not None and self.explainer.name == "counts"
-        entry = method(name or ("instant" if counts_only else "carat-plus"))
         parts = self.parts(like=like)
+        entry = method(name or ("carat-plus" if parts.lacks(("counts",)) or not parts.lacks(FULL) else "instant"))
         parts.check(entry.name, entry.needs)
         made: Method = entry.load()(parts)
         return made

@@ -8,8 +8,9 @@ from typing import Any
 
 from carat.data import Columns, Fingerprint, Fold, Schema, Table, Vocabulary, open_source, scan
 from carat.data.scan import Scan
+from carat.data.sources.watched import Watched
 from carat.datasets import Dataset
-from carat.observing import Observer, Remark, Silent, Watched
+from carat.observing import Observer, Remark, Silent
 from carat.registry import named_data
 
 FEW = 100
@@ -62,7 +63,7 @@ def prepare(data: Any, columns: Columns | None = None, *, observer: Observer | N
     data = named_data(data)
     if isinstance(data, Dataset):
         chosen, data = chosen.on(data.schema), data.table
-    source = Watched(open_source(data), observer, "reading entities", "reading records")
+    source = Watched(open_source(data), observer, "reading values", "reading rows")
     found = scan(source, chosen)
     for remark in _remarks(found):
         observer.remark(remark)
@@ -73,7 +74,7 @@ def prepare(data: Any, columns: Columns | None = None, *, observer: Observer | N
 def _remarks(found: Scan) -> list[Remark]:
     remarks = [Remark("domains", found.domains_line())]
     if found.rows < FEW:
-        few = f"{found.rows} rows are too few to learn much from; take the results as a first impression"
+        few = f"{found.rows} rows are too few to learn much; treat the results as a first impression"
         remarks.append(Remark("few-rows", few, warning=True))
     left_out, crowded = found.left_out_line(), found.crowded_line()
     if left_out is not None:

@@ -49,9 +49,9 @@ def check_target(path: Path, *, force: bool) -> None:
     if not path.exists():
         return
     if not force:
-        raise InputError(f"{path}: exists already; use `force` to replace it")
+        raise InputError(f"{path}: already exists; use `force` to replace it")
     if not (path / MANIFEST).is_file():
-        raise InputError(f"{path}: is not a model folder and will not be replaced; choose another name")
+        raise InputError(f"{path}: this is not a model folder, so it is not replaced; choose another name")
 
 
 def write_folder(path: Path, contents: Contents, *, force: bool = False) -> None:

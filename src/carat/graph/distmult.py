@@ -123,7 +123,7 @@ class KnowledgeGraph(Fitted):
             self._build(data.vocabulary, data.pairs)
         edges = self.relations_.edges(data.pairs, data.vocabulary)
         if not len(edges):
-            raise InputError("no two entities along the metapaths were ever seen together; give other metapaths")
+            raise InputError("no two values along the metapaths were ever seen together; choose other metapaths")
         plan = Plan(
             epochs=self.epochs,
             batch_size=self.batch_size,

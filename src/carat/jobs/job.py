@@ -110,7 +110,7 @@ class Job(ABC, Generic[B]):
         self._met = Fingerprint()
         self._unseen: Counter[tuple[str, str]] = Counter()
         self._source = None if isinstance(data, Table) else open_source(self.data, once=True)
-        self.label = "records" if self._source is None else self._source.label
+        self.label = "rows" if self._source is None else self._source.label
         self._rows = len(data) if self._source is None else self._source.about_rows()
 
     def __iter__(self) -> Iterator[B]:
@@ -185,8 +185,8 @@ class Job(ABC, Generic[B]):
         if self.learned_from:
             self.remark(
                 "learned-from",
-                f"the model learned from {self.model.training['records']:,} of these records, and they look more "
-                "normal for it: go by the order, not by the threshold",
+                f"the model learned from {self.model.training['records']:,} of these rows, so they look more normal "
+                "than they are: rank them instead of relying on the threshold",
                 warning=True,
             )
 

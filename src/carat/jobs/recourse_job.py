@@ -83,7 +83,7 @@ class RecourseJob(Job[ResultBatch]):
         searching: Stage | None = None
         for table, score in self._wanted(scoring):
             if searching is None:
-                searching = self.observer.stage("recourse", 0)
+                searching = self.observer.stage("finding fixes", 0)
             searching.more(len(table))
             yield from self._searched(table, score, searching)
         scoring.finish()
@@ -129,8 +129,8 @@ class RecourseJob(Job[ResultBatch]):
         unknown = self.settings.resolved[1].unknown
         if unknown:
             more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
-            said = f"constraints: never seen in training, so without effect: {', '.join(unknown[:5])}{more}"
-            self.remark("constraints-without-effect", said, warning=True)
+            said = f"these values were never seen in training and have no effect: {', '.join(unknown[:5])}{more}"
+            self.remark("constraints-without-effect", f"constraints: {said}", warning=True)
 
     def empty(self) -> ResultBatch:
         """A batch without records, for its columns."""

@@ -15,7 +15,8 @@ from carat.data import TableWriter
 from carat.files import check_place, write_text
 from carat.fitting.model import Model
 from carat.results.batches import ExplainBatch, ResultBatch, ScoreBatch
-from carat.results.explanation import Explanation, explain_batch
+from carat.results.explaining import explain_batch
+from carat.results.explanation import Explanation
 
 B = TypeVar("B")
 

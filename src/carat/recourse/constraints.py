@@ -69,7 +69,7 @@ class Constraints:
             raise InputError(f"min_support must not be negative, got {self.min_support}")
         for pair in self.forbidden_pairs:
             if len(pair) != 2:
-                raise InputError(f"'forbidden_pairs': a pair names two domains and their entities, got {dict(pair)}")
+                raise InputError(f"'forbidden_pairs': a pair names two columns and their values, got {dict(pair)}")
         if self.cost is not None:
             given = [self.cost.change, self.cost.weight, *self.cost.domains.values()]
             given += [value for by_entity in self.cost.entities.values() for value in by_entity.values()]
@@ -228,7 +228,7 @@ class _Resolver:
     def _domain(self, name: str, key: str) -> int:
         names = self.vocabulary.names
         if name not in names:
-            raise InputError(f"'{key}': no domain '{name}'; {nearest(name, names)}")
+            raise InputError(f"'{key}': no column '{name}'; {nearest(name, names)}")
         return names.index(name)
 
     def _rows(self, domain: int, entities: Iterable[str]) -> Tensor:

@@ -159,7 +159,7 @@ class _Search:
             if len(rows):
                 self._search(rows, kept[rows], candidates, clock)
         for row in torch.nonzero(kept.any(dim=1) & ~self.mask.any(dim=1)).flatten().tolist():
-            self._say(row, "the constraints forbid every combination that was looked at")
+            self._say(row, "the constraints rule out every combination that was tried")
         cost = None if self.constraints.cost is None else self.cost
         return Outcome(self.counterfactuals, self.mask, self.score, cost, self.exhausted, self.reasons, likelihood)
 
@@ -312,13 +312,13 @@ class _Search:
             barred = [names[d] for d in torch.nonzero(chosen[row] & ~kept[row] & offered[row]).flatten().tolist()]
             bare = [names[d] for d in torch.nonzero(chosen[row] & ~offered[row]).flatten().tolist()]
             if not chosen[row].any():
-                self._say(row, "no domain of it may change" if blocked else "it has no entity that could change")
+                self._say(row, "none of its columns may change" if blocked else "it has no value that could change")
             elif blocked:
                 self._say(row, f"{', '.join(blocked)} may not change")
             if barred:
-                self._say(row, f"the constraints leave no entity for {', '.join(barred)}")
+                self._say(row, f"the constraints leave no value for {', '.join(barred)}")
             if bare:
-                self._say(row, f"nothing is known that could replace {', '.join(bare)}")
+                self._say(row, f"no replacement is known for {', '.join(bare)}")
 
     def _say(self, row: int, words: str) -> None:
         said = self.reasons[row]

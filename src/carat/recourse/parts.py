@@ -11,8 +11,9 @@ from carat.data.pairs import Pairs
 from carat.data.training_data import TrainingData
 from carat.data.vocabulary import Vocabulary
 from carat.errors import InputError
-from carat.explain import CountsExplainer, FittedExplainer, TransformerExplainer
+from carat.explain import CountsExplainer, FittedExplainer, Judge, TransformerExplainer
 from carat.graph import KnowledgeGraph
+from carat.memory import Memory
 from carat.protocols import Detector
 from carat.training import Run
 
@@ -21,8 +22,9 @@ NEEDS = {
     "explainer": ("an explainer", "fit it again with one"),
     "transformer": ("a trained explainer", _REFIT),
     "graph": ("a graph", _REFIT),
-    "counts": ("the counts explainer", "fit another one with `profile` instant"),
-    "records": ("the training records", "it runs in carat bench only"),
+    "counts": ("the counts explainer or the judge", "fit another one with `profile` instant"),
+    "memory": ("a memory", "fit it again with the explainer judge"),
+    "records": ("the training rows", "it runs in carat bench only"),
 }
 """What an entry of the registry can need: how it is called, and how to come by it."""
 
@@ -53,25 +55,41 @@ class ModelParts:
     records: TrainingData | None = None
     run: Run = field(default_factory=Run)
 
-    def check(self, method: str, needs: Iterable[str]) -> None:
-        """Refuse a method that lacks something here, and name the way to it."""
+    def lacks(self, needs: Iterable[str]) -> list[str]:
+        """Which of some needs are not met here."""
         has = {
             "explainer": self.explainer is not None,
-            "transformer": isinstance(self.explainer, TransformerExplainer),
+            "transformer": isinstance(_beside(self.explainer), TransformerExplainer),
             "graph": self.graph is not None,
-            "counts": isinstance(self.explainer, CountsExplainer),
+            "counts": isinstance(self.explainer, CountsExplainer | Judge),
+            "memory": isinstance(self.explainer, Judge),
             "records": self.records is not None,
         }
-        for need in needs:
-            if not has[need]:
-                what, remedy = NEEDS[need]
-                raise InputError(f"the method '{method}' needs {what}, which this model lacks; {remedy}")
+        return [need for need in needs if not has[need]]
+
+    def check(self, method: str, needs: Iterable[str]) -> None:
+        """Refuse a method that lacks something here, and name the way to it."""
+        for need in self.lacks(needs):
+            what, remedy = NEEDS[need]
+            raise InputError(f"the method '{method}' needs {what}, which this model lacks; {remedy}")
 
     @property
     def transformer(self) -> TransformerExplainer:
-        """The trained explainer."""
-        assert isinstance(self.explainer, TransformerExplainer)
-        return self.explainer
+        """The trained explainer; beside a judge, where there is one."""
+        found = _beside(self.explainer)
+        assert isinstance(found, TransformerExplainer)
+        return found
+
+    @property
+    def judge(self) -> Judge | None:
+        """The judge, where the model has one."""
+        return self.explainer if isinstance(self.explainer, Judge) else None
+
+    @property
+    def memory(self) -> Memory:
+        """The records that the judge asks."""
+        assert isinstance(self.explainer, Judge)
+        return self.explainer.memory_
 
     @property
     def neighbours(self) -> KnowledgeGraph:
@@ -79,8 +97,7 @@ class ModelParts:
         assert self.graph is not None
         return self.graph
 
-    @property
-    def counted(self) -> CountsExplainer:
-        """The explainer from pair counts."""
-        assert isinstance(self.explainer, CountsExplainer)
-        return self.explainer
+
+def _beside(explainer: FittedExplainer | None) -> FittedExplainer | None:
+    """The explainer that a judge also weighs, or the explainer itself."""
+    return explainer.beside_ if isinstance(explainer, Judge) else explainer

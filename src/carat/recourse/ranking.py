@@ -49,6 +49,14 @@ class WholeRecord(Protocol):
         ...
 
 
+class Combining(Protocol):
+    """What the blend asks of a memory."""
+
+    def gain(self, base: Tensor, versions: Tensor) -> Tensor:
+        """For versions [n, C, m] of records [n, m], what the sum of single log-weights lacks, [n, C]."""
+        ...
+
+
 class DetectorRanking:
     """By the detector's score alone, the paper's way; a cost counts in standard deviations of normal scores.
 
@@ -84,6 +92,10 @@ IMPROVES = 12.0
 """Nats for being more normal than the record: what the detector likes no better is no counterfactual of it."""
 
 
+TOGETHER = 0.5
+"""Weight of what combinations of several replacements are worth beyond their parts."""
+
+
 SHORTLIST = 50
 """What the explainer reads of each record; most of the time of `carat-plus` goes there."""
 
@@ -106,6 +118,7 @@ class BlendRanking:
         prefer: the dial, from 0 (plausible) to 1 (valid).
         shortlist: how many the explainer reads.
         cost_weight: nats a unit of cost.
+        together: weighs combinations of several replacements; None leaves that out.
     """
 
     def __init__(
@@ -116,6 +129,7 @@ class BlendRanking:
         prefer: float = 0.5,
         shortlist: int = SHORTLIST,
         cost_weight: float = 0.0,
+        together: Combining | None = None,
     ) -> None:
         if not 0 <= prefer <= 1:
             raise InputError(f"prefer must lie between 0 (plausible) and 1 (valid), got {prefer}")
@@ -124,6 +138,7 @@ class BlendRanking:
         self.prefer = prefer
         self.shortlist = shortlist
         self.cost_weight = cost_weight
+        self.together = together
 
     def objective(
         self, base_score: Tensor, score: Terms | None, weight: Terms, cost: Tensor
@@ -149,6 +164,8 @@ class BlendRanking:
         does not count: a list padded with it serves nobody.
         """
         plausible = found.log_weight - self.cost_weight * found.cost
+        if self.together is not None:
+            plausible = plausible + TOGETHER * self.together.gain(base, found.counterfactuals)
         cheap = self._blend(plausible, found.score, found.base_score).masked_fill(~found.mask, -torch.inf)
         if self.prefer:
             idle = (found.score <= found.base_score[:, None]) & (cheap < cheap.amax(dim=1, keepdim=True) - GAP)

@@ -11,7 +11,8 @@ import torch
 
 from carat.report.collect import Collector
 from carat.report.overview import Overview
-from carat.results.explanation import SCHEMA, VERSION, explain_batch
+from carat.results.explaining import explain_batch
+from carat.results.explanation import SCHEMA, VERSION
 
 COUNTERFACTUALS = 20
 """Counterfactuals shown a record, at most."""

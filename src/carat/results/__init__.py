@@ -2,7 +2,8 @@
 
 from carat.results.batches import SCORE_COLUMNS, ExplainBatch, ResultBatch, ScoreBatch
 from carat.results.evidence import Evidence
-from carat.results.explanation import Counterfactual, EntityView, Explanation, Witness, explain_batch
+from carat.results.explaining import explain_batch
+from carat.results.explanation import Counterfactual, EntityView, Explanation, Witness
 from carat.results.origin import Origin
 from carat.results.recourse import RecourseResult
 from carat.results.scale import Scale, Threshold

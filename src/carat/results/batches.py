@@ -203,7 +203,7 @@ class ResultBatch:
 
 
 def _already(percentile: float) -> str:
-    return f"it is already normal, at percentile {percentile:.1f}"
+    return f"the row is already normal, at percentile {percentile:.1f}"
 
 
 def domains_where(mask: Tensor, names: list[str]) -> pa.Array:

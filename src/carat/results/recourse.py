@@ -18,7 +18,8 @@ from carat.errors import InputError, warn_renamed
 from carat.observing import Remark
 from carat.results.batches import ResultBatch
 from carat.results.evidence import Evidence
-from carat.results.explanation import Explanation, explain_batch
+from carat.results.explaining import explain_batch
+from carat.results.explanation import Explanation
 from carat.results.origin import Origin
 from carat.results.scale import Scale
 
@@ -107,7 +108,10 @@ class RecourseResult:
         lines = [f"{found:,} suggested fixes for {len(self):,} rows ({anomalous:,} anomalous), by {self.method}"]
         for one in itertools.islice(self.explanations(show=1), SHOWN):
             best = one.counterfactuals[0].changes if one.counterfactuals else {}
-            fix = ", ".join(f"{name} {old} → {new}" for name, (old, new) in best.items()) or "no fix"
+            fix = (
+                ", ".join(f"{name} {'missing' if old is None else old} → {new}" for name, (old, new) in best.items())
+                or "no fix"
+            )
             lines.append(f"  row {one.record}, percentile {one.percentile:.2f}: {fix}")
         if len(self) > SHOWN:
             lines.append(f"  … and {len(self) - SHOWN:,} more; to_frame() has all of them")
@@ -142,4 +146,4 @@ class RecourseResult:
             place = np.flatnonzero([name == record for name in names.to_pylist()])
             if len(place):
                 return explain_batch(batch.take(torch.from_numpy(place[:1])), self.evidence, show=show)[0]
-        raise InputError(f"record {record!r} is not in this result; result.records lists what is")
+        raise InputError(f"row {record!r} is not in this result; result.records lists the rows that are")

@@ -15,7 +15,7 @@ from carat.fitting import Model
 from carat.recourse import Method, ModelParts, Outcome, Settings
 from carat.registry import method as method_entry
 from carat.testing.check import Suite
-from carat.testing.parts import model_for, parts_of
+from carat.testing.parts import make, model_for, parts_of
 from carat.testing.planted import corrupted, normal_records, twice_corrupted
 
 MethodFactory = Callable[[ModelParts], Method]
@@ -71,16 +71,16 @@ class Asking(Suite):
     """
 
     def __init__(
-        self, factory: str | MethodFactory, *, needs: Iterable[str] = (), context: bool = True, detector: Any = "mead"
+        self, factory: str | MethodFactory, *, needs: Iterable[str] = (), context: bool = True, detector: Any = "counts"
     ) -> None:
         self.needs = tuple(needs)
         self.called = factory if isinstance(factory, str) else None
         if isinstance(factory, str):
             entry = method_entry(factory)
-            self.make: MethodFactory = entry.load()
+            self.factory: MethodFactory = entry.load()
             self.needs += entry.needs
         else:
-            self.make = factory
+            self.factory = factory
         self.context, self.judge = context, detector
 
     @cached_property
@@ -96,7 +96,11 @@ class Asking(Suite):
     @cached_property
     def method(self) -> Method:
         """Made of them."""
-        return self.make(self.parts)
+        return self.made()
+
+    def made(self) -> Method:
+        """A new one."""
+        return make(self.factory, self.parts, self.needs)
 
     def encode(self, records: Records) -> Tensor:
         """Ids int64 [n, m]."""

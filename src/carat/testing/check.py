@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -34,13 +35,19 @@ class Check:
         """Raise an `AssertionError` that names the check and says why it failed."""
         try:
             self.run()
-        except AssertionError as error:
-            raise AssertionError(f"the check '{self.name}' failed: {error}") from error
         except Exception as error:
-            raise AssertionError(f"the check '{self.name}' failed: {type(error).__name__}: {error}") from error
+            raise AssertionError(f"the check '{self.name}' failed: {words_of(error)}") from error
 
     def __str__(self) -> str:
         return self.name
+
+
+def words_of(error: Exception) -> str:
+    """What an error says: the sentence of a check, or where it has none, what went wrong."""
+    if isinstance(error, AssertionError) and str(error):
+        return str(error)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {str(error) or place.line}"
 
 
 def run_all(checks: Sequence[Check]) -> None:

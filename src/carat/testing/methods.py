@@ -18,7 +18,7 @@ from carat.testing.planted import DOMAINS, GROUPS, corrupted, normal_records, re
 
 
 def check_method(
-    factory: str | MethodFactory, *, needs: Iterable[str] = (), context: bool = True, detector: Any = "mead"
+    factory: str | MethodFactory, *, needs: Iterable[str] = (), context: bool = True, detector: Any = "counts"
 ) -> None:
     """Run every check on a method; the first that fails raises an `AssertionError` with its name and the reason.
 
@@ -32,7 +32,7 @@ def check_method(
 
 
 def method_checks(
-    factory: str | MethodFactory, *, needs: Iterable[str] = (), context: bool = True, detector: Any = "mead"
+    factory: str | MethodFactory, *, needs: Iterable[str] = (), context: bool = True, detector: Any = "counts"
 ) -> list[Check]:
     """The same checks one by one; a model is fitted when the first of them is called, and once for all methods."""
     return MethodChecks(factory, needs=needs, context=context, detector=detector).checks()
@@ -203,7 +203,7 @@ class MethodChecks(Asking):
     def same_again(self) -> None:
         first, second = self.ask(questions(), diversity=0.3), self.ask(questions(), diversity=0.3)
         require(same_answers(first.outcome, second.outcome), "the same question gets another answer")
-        third = self.ask(questions(), self.make(self.parts), diversity=0.3)
+        third = self.ask(questions(), self.made(), diversity=0.3)
         require(same_answers(first.outcome, third.outcome), "a method made of the same parts gives another answer")
 
     @check
@@ -212,6 +212,7 @@ class MethodChecks(Asking):
         records: Records = [
             *questions(),
             record(Port=0, Good=2, Carrier=3, Buyer=5),
+            {**normal_records()[1], "Port": "Atlantis"},
             {"Port": "Port-1a", "Good": "Good-3a"},
         ]
         for diversity in (0.0, 0.6):

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from torch import Tensor
 
 from carat.data import TrainingData
 from carat.detectors import FittedDetector, OutsideDetector
 from carat.errors import InputError
-from carat.explain import ContextDetector, FittedExplainer, TransformerExplainer
+from carat.explain import ContextDetector, FittedExplainer, Judge, TransformerExplainer
 from carat.fitting import Model, fit, prepare
 from carat.graph import KnowledgeGraph
 from carat.recourse.parts import NEEDS, ModelParts
+from carat.testing.check import words_of
 from carat.testing.planted import planted_table
+
+P = TypeVar("P")
 
 
 def small_explainer(**changes: Any) -> TransformerExplainer:
@@ -40,6 +43,14 @@ def counted() -> Model:
 
 
 @cache
+def judging(*, beside: Literal["transformer", "counts"] | None = None) -> Model:
+    """A model of the planted table with the judge, which remembers the records."""
+    quick = small_explainer(epochs=(12, 8, 4), learning_rate=6e-3, tuning_rate=2e-3).params()
+    judge = Judge(beside=beside, beside_params=quick if beside == "transformer" else None)
+    return fit(planted_table(), detector="counts", explainer=judge, graph=False, device="cpu")
+
+
+@cache
 def training_data() -> TrainingData:
     """What these models were fitted on."""
     prepared = prepare(planted_table())
@@ -56,17 +67,19 @@ def model_for(needs: Iterable[str] = (), detector: Any = "counts") -> Model:
     needs = set(needs)
     for need in sorted(needs - set(NEEDS)):
         raise InputError(f"there is no need '{need}'; there is: {', '.join(NEEDS)}")
-    if {"transformer", "counts"} <= needs:
+    if {"transformer", "counts"} <= needs and "memory" not in needs:
         raise InputError("no model has both a trained explainer and the counts explainer; name one of the two")
     carrier = trained() if needs & {"transformer", "graph"} else counted()
     explainer: FittedExplainer | None = None
-    if "transformer" in needs:
+    if "memory" in needs:
+        explainer = judging(beside="transformer" if "transformer" in needs else None).explainer
+    elif "transformer" in needs:
         explainer = trained().explainer
     elif needs & {"counts", "explainer"} or detector == "context":
         explainer = counted().explainer
-    judge, reference = _judge(detector, explainer)
+    scorer, reference = _scored(detector, explainer)
     graph = carrier.graph if "graph" in needs else None
-    return replace(carrier, detector=judge, reference=reference, explainer=explainer, graph=graph)
+    return replace(carrier, detector=scorer, reference=reference, explainer=explainer, graph=graph)
 
 
 def parts_of(model: Model, needs: Iterable[str] = ()) -> ModelParts:
@@ -74,10 +87,21 @@ def parts_of(model: Model, needs: Iterable[str] = ()) -> ModelParts:
     return replace(model.parts(), records=training_data() if "records" in set(needs) else None)
 
 
-def _judge(detector: Any, explainer: FittedExplainer | None) -> tuple[FittedDetector | OutsideDetector, Tensor]:
+def make(factory: Callable[[ModelParts], P], parts: ModelParts, needs: Iterable[str]) -> P:
+    """A source or method of these parts; where that fails, it may be for a need that nobody named."""
+    try:
+        return factory(parts)
+    except Exception as error:
+        has = ", ".join(needs) or "no explainer, no graph and no records"
+        raise AssertionError(
+            f"it can't be made of parts with {has} ({words_of(error)}); name all that it needs in `needs`"
+        ) from error
+
+
+def _scored(detector: Any, explainer: FittedExplainer | None) -> tuple[FittedDetector | OutsideDetector, Tensor]:
     """A detector fitted on the planted table, and its scores of the held-out records, ascending, [r]."""
     if detector != "context":
-        fitted = _judging(detector) if isinstance(detector, str) else _fitted(detector)
+        fitted = _scoring(detector) if isinstance(detector, str) else _fitted(detector)
         return fitted.detector, fitted.reference
     assert explainer is not None
     context = ContextDetector().attach(explainer).fit(training_data())
@@ -89,5 +113,5 @@ def _fitted(detector: Any) -> Model:
 
 
 @cache
-def _judging(name: str) -> Model:
+def _scoring(name: str) -> Model:
     return _fitted(name)

@@ -13,7 +13,7 @@ from carat.protocols import Candidates, CandidateSource
 from carat.recourse.parts import ModelParts
 from carat.registry import SOURCES
 from carat.testing.check import THREADS, Check, Suite, at_once, check, check_where, require, run_all
-from carat.testing.parts import model_for, parts_of
+from carat.testing.parts import make, model_for, parts_of
 from carat.testing.planted import DOMAINS, corrupted
 
 SourceFactory = Callable[[ModelParts], CandidateSource]
@@ -48,10 +48,10 @@ class SourceChecks(Suite):
         self.needs = tuple(needs)
         if isinstance(factory, str):
             entry = SOURCES.find(factory)
-            self.make: SourceFactory = entry.load()
+            self.factory: SourceFactory = entry.load()
             self.needs += entry.needs
         else:
-            self.make = factory
+            self.factory = factory
         self.context = context
 
     @cached_property
@@ -62,7 +62,11 @@ class SourceChecks(Suite):
     @cached_property
     def source(self) -> CandidateSource:
         """Made of them."""
-        return self.make(self.parts)
+        return self.made()
+
+    def made(self) -> CandidateSource:
+        """A new one."""
+        return make(self.factory, self.parts, self.needs)
 
     @property
     def ids(self) -> Tensor:
@@ -168,7 +172,7 @@ class SourceChecks(Suite):
 
     @check
     def same_again(self) -> None:
-        first, second = self.propose(5), self.make(self.parts).propose(self.ids, self.targets, 5)
+        first, second = self.propose(5), self.made().propose(self.ids, self.targets, 5)
         same = torch.equal(first.ids, second.ids) and torch.equal(first.log_weight, second.log_weight)
         require(same, "the same question, asked of a source made of the same parts, gets another answer")
 

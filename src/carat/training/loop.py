@@ -109,7 +109,7 @@ def train(
         validation: held-out records, [v, m].
     """
     if not len(ids):
-        raise InputError(f"{stage}: there are no records to train on")
+        raise InputError(f"{stage}: there are no rows to train on")
     with _deterministic(run.device):
         return _Trainer(network, ids, plan, run, stage, validation, label or stage).run_to_end()
 
@@ -252,7 +252,9 @@ class _Trainer:
             return False
         tensors, state = found
         if state["facts"] != self._facts():
-            raise InputError(f"{path}: the checkpoint is of a run with other settings or data; start again without it")
+            raise InputError(
+                f"{path}: the checkpoint belongs to a run with other settings or data; start again without it"
+            )
         unpack(tensors, self.network, self.optimizer)
         self.best = {name: t.to(self.run.device) for name, t in part(tensors, "best.").items()}
         self.generator.set_state(tensors["generator"])

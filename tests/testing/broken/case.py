@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,3 +28,9 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.check}-{self.what}"
+
+
+def pause() -> None:
+    """Long enough for other threads to come between; the main thread has none to wait for."""
+    if threading.current_thread() is not threading.main_thread():
+        time.sleep(0.1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import time
 from typing import Any, ClassVar, Self
 
 import torch
@@ -15,7 +14,7 @@ from carat.explain import CountsExplainer
 from carat.explain.naive_bayes import NaiveBayes
 from carat.testing import explainer_checks
 from carat.training import Run
-from tests.testing.broken.case import Case
+from tests.testing.broken.case import Case, pause
 
 TURNS = itertools.count()
 
@@ -177,7 +176,7 @@ class Shouting(Base):
 
     def likelihood(self, ids: Tensor) -> Tensor:
         self.batch_ = ids
-        time.sleep(0.02)
+        pause()
         return super().likelihood(self.batch_)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,7 +15,7 @@ from carat.recourse import Constraints, Method, ModelParts, Outcome, Settings
 from carat.recourse.methods import instant as right
 from carat.testing import method_checks
 from carat.testing.asking import MethodFactory
-from tests.testing.broken.case import Case
+from tests.testing.broken.case import Case, pause
 
 TURNS = itertools.count()
 Spoil = Callable[[Method, Tensor, Settings, Tensor | None], Outcome]
@@ -167,7 +166,7 @@ class Shouting:
 
     def find(self, ids: Tensor, settings: Settings, score: Tensor | None = None) -> Outcome:
         self.batch = ids
-        time.sleep(0.02)
+        pause()
         return self.inner.find(self.batch, settings, score)
 
 
@@ -188,7 +187,7 @@ class Nameless(Shouting):
 
 def made(check: str, complaint: str, factory: MethodFactory, what: str) -> Case:
     """A broken method."""
-    return Case(check, complaint, lambda: method_checks(factory, needs=("counts",), detector="counts"), what)
+    return Case(check, complaint, lambda: method_checks(factory, needs=("counts",)), what)
 
 
 def case(check: str, complaint: str, spoil: Spoil) -> Case:

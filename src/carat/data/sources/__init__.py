@@ -51,7 +51,7 @@ def _open_file(path: Path) -> Source:
     if not path.exists():
         raise InputError(f"{path}: no such file")
     if path.is_dir():
-        raise InputError(f"{path}: is a folder, not a table; name one file ({', '.join(ENDINGS)})")
+        raise InputError(f"{path}: this is a folder, not a table; name one file ({', '.join(ENDINGS)})")
     check_ending(path)
     if path.stat().st_size == 0:
         raise InputError(f"{path}: the file is empty (0 bytes)")

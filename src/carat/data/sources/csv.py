@@ -51,7 +51,9 @@ class CsvSource:
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{self.label}: can't be read ({first_line(error)})") from error
         if raw.startswith(b"PK\x03\x04"):
-            raise InputError(f"{self.label}: is a spreadsheet under another name; open it and save the sheet as .csv")
+            raise InputError(
+                f"{self.label}: this is a spreadsheet under another name; open it and save the sheet as .csv"
+            )
         raw = raw.removeprefix(codecs.BOM_UTF8)
         try:
             header = str(raw, "utf-8").rstrip("\r\n")
@@ -90,10 +92,10 @@ class CsvSource:
                     rows += batch.num_rows
                     yield batch
                 if not rows:
-                    raise InputError(f"{self.label}: there is a header, but there are no rows")
+                    raise InputError(f"{self.label}: there is a header but no rows")
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError, zlib.error) as error:
             if "UTF8" in str(error):
                 raise not_utf8(self.label) from error
             if "Empty CSV" in str(error):
-                raise InputError(f"{self.label}: there is a header, but there are no rows") from error
+                raise InputError(f"{self.label}: there is a header but no rows") from error
             raise InputError(f"{self.label}: {first_line(error)}") from error

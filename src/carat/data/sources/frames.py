@@ -126,7 +126,7 @@ def _table_from_dict(columns: Mapping[Any, Any]) -> pa.Table:
     if single and len(single) == len(columns):
         columns = {name: [value] for name, value in columns.items()}
     elif single:
-        raise InputError(f"column '{single[0]}' holds one value and others a list; give one record, or lists alone")
+        raise InputError(f"column '{single[0]}' holds one value and others hold lists; give one row, or lists only")
     arrays = {}
     for name, values in columns.items():
         try:

@@ -48,7 +48,7 @@ function changeRow(record, change, at) {
   const lines = change.changes.map((one) => el("span", { class: "change" }, ...difference([one])));
   const beside = record.values.filter(({ value }) => value !== null).length - 1;
   const support = change.changes.map(({ known, support: times }) =>
-    el("span", { class: "change" }, `${known} of ${beside}`, el("small", {}, `, min ${count(times)}×`)),
+    el("span", { class: "change" }, `${known} of ${beside}`, times ? el("small", {}, `, min ${count(times)}×`) : null),
   );
   return el(
     "tr",

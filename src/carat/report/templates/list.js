@@ -58,7 +58,7 @@ function blamed(record) {
     return flagged.map(({ column, value }) => el("span", { class: "flagged-short" }, "⚑ " + column + " " + value));
   }
   const rarest = record.pairs.slice(0, 1).map(({ columns }) => columns.map((column) => column + " " + valueIn(record, column).value).join(" with "));
-  return [el("small", {}, ["none", ...rarest.map((pair) => "rarest pair: " + pair)].join("; "))];
+  return [el("small", {}, ["none flagged", ...rarest.map((pair) => "rarest pair: " + pair)].join("; "))];
 }
 
 const isOpen = ({ button }) => button.getAttribute("aria-expanded") === "true";

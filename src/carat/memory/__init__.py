@@ -1,0 +1,7 @@
+"""Memory: similar training records vote on what belongs where."""
+
+from carat.memory.memory import EXACT, LIMIT, Memory
+from carat.memory.store import Records
+from carat.memory.vote import Ballot, Weights
+
+__all__ = ["EXACT", "LIMIT", "Memory", "Records", "Ballot", "Weights"]

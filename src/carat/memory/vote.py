@@ -1,0 +1,181 @@
+"""The vote: what do the records most like this one hold in a domain?
+
+Asked about domain d of a record x, with some domains hidden, training record t weighs
+
+    w_t = c_t · exp(Σ_j a_dj(x_j) · [t_j = x_j])
+
+the sum over the domains j that are not hidden and known in x. A match on a rare entity says more:
+a_dj(e) = λ_dj + μ_dj · log(N / count(e)). P(e | x) is the share of the weight that holds e, mixed with a little of how
+frequent e is anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from carat.data.vocabulary import FIRST
+from carat.memory.nearest import Alike, alike, all_records
+from carat.memory.store import Records
+
+PRIOR = 0.1
+"""Records added to every entity of a domain, and to one never seen."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a match is worth, learned by `carat.memory.learning`.
+
+    Args:
+        match: λ, what any match in domain j adds for domain d, at least 0, [m, m] by d and j.
+        rarity: μ, what it adds for each nat of rarity, at least 0, [m, m].
+        floor: π, the share of plain frequency in the answer, [m].
+    """
+
+    match: Tensor
+    rarity: Tensor
+    floor: Tensor
+
+    def tensors(self) -> dict[str, Tensor]:
+        """For the model folder."""
+        return {"match": self.match, "rarity": self.rarity, "floor": self.floor}
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Weights:
+        """The inverse of `tensors`."""
+        return cls(tensors["match"], tensors["rarity"], tensors["floor"])
+
+    def to(self, device: torch.device | str) -> Weights:
+        """The same on another device."""
+        return Weights(self.match.to(device), self.rarity.to(device), self.floor.to(device))
+
+
+class Ballot:
+    """The vote on a batch of records, for every domain.
+
+    Args:
+        records: who votes.
+        weights: what a match is worth.
+        ids: the records asked about, int64 [b, m].
+        hidden: for each domain asked about (second place), the domains that may not be looked at (third), bool
+            [b, m, m]; a domain is always hidden from itself.
+        left_out: group of a stored record that is left out for each question, int64 [b]; −1 for none.
+        limit: stored records looked at for each question; None looks at all of them.
+    """
+
+    def __init__(
+        self,
+        records: Records,
+        weights: Weights,
+        ids: Tensor,
+        hidden: Tensor,
+        left_out: Tensor | None = None,
+        limit: int | None = None,
+    ) -> None:
+        self.records, self.weights, self.ids = records, weights, ids.to(torch.int64)
+        self.left_out = torch.full((len(ids),), -1, device=ids.device) if left_out is None else left_out
+        self.offsets = records.vocabulary.offsets.to(ids.device)
+        self.known = self.ids >= FIRST
+        self.worth = self._worth(hidden | torch.eye(ids.shape[1], dtype=torch.bool, device=ids.device))
+        found = all_records(records, self.ids) if limit is None else alike(records, self.ids, self.known, limit)
+        self.alike: Alike = found
+        # One record fewer of the group that is left out.
+        mine = (found.group == self.left_out[:, None]) & (self.left_out >= 0)[:, None]
+        self.voters = (found.weight - mine.to(found.weight.dtype)).clamp(min=0)  # [b, L]
+
+    @property
+    def total(self) -> Tensor:
+        """Stored records that are not left out, N, for each question, [b, 1]."""
+        return (self.records.total - (self.left_out >= 0).to(torch.int64))[:, None]
+
+    @cached_property
+    def _lost(self) -> Tensor:
+        """The entities of the record that is left out, int64 [b, m]; 0 where none is."""
+        gone = self.records.ids[self.left_out.clamp(min=0)].to(torch.int64)
+        return gone.masked_fill((self.left_out < 0)[:, None], 0)
+
+    def count(self, ids: Tensor) -> Tensor:
+        """How often entities ids [b, m] occur in their domains, what is left out not counted, int64 [b, m]."""
+        known = ids >= FIRST
+        counts = self.records.singles[torch.where(known, ids + self.offsets, 0)] * known
+        return counts - (known & (ids == self._lost)).to(torch.int64)
+
+    def _worth(self, hidden: Tensor) -> Tensor:
+        """a_dj(x_j), [b, m, m]; 0 where domain j is hidden from d, or x_j not known."""
+        rarity = (self.total / self.count(self.ids).clamp(min=1)).log().clamp(min=0).float()
+        worth = self.weights.match + self.weights.rarity * rarity[:, None, :]
+        return worth.masked_fill(hidden | ~self.known[:, None, :], 0.0)
+
+    @cached_property
+    def exponent(self) -> Tensor:
+        """Σ_j a_dj(x_j) · [t_j = x_j] of every record looked at and domain, [b, L, m]."""
+        return self.alike.matches.to(self.worth.dtype) @ self.worth.transpose(1, 2)
+
+    @cached_property
+    def most(self) -> Tensor:
+        """The largest exponent, for the sums to neither overflow nor vanish, at least 0, [b, m]."""
+        there = self.exponent.masked_fill((self.voters <= 0)[..., None], 0.0)
+        return there.amax(dim=1).clamp(min=0)
+
+    def _base(self, domain: int, rows: Tensor) -> Tensor:
+        """How often each entity of a domain occurs, what is left out not counted, [r, entities]."""
+        start = int(self.records.vocabulary.offsets[domain]) + FIRST
+        size = int(self.records.vocabulary.sizes[domain]) - FIRST
+        counts = self.records.singles[start : start + size].to(self.worth.dtype).repeat(len(rows), 1)
+        lost = self._lost[rows, domain, None]
+        return counts.scatter_add_(1, (lost - FIRST).clamp(min=0), -(lost >= FIRST).to(counts.dtype))
+
+    def probability(self, domain: int, rows: Tensor | None = None) -> Tensor:
+        """P(e | x) of every entity of a domain, [r, entities]; an entity never seen has what is missing to 1.
+
+        Args:
+            domain: asked about.
+            rows: which of the records, [r]; None is all of them.
+        """
+        rows = torch.arange(len(self.ids), device=self.ids.device) if rows is None else rows
+        base = self._base(domain, rows)
+        entity = self.alike.ids[rows, :, domain].to(torch.int64)
+        top = self.most[rows, domain, None]
+        least = (-top).exp()
+        # What a record weighs beyond the 1 that it has in the base: a record that was not looked at has no more.
+        beyond = self.voters[rows] * ((self.exponent[rows, :, domain] - top).exp() - least) * (entity >= FIRST)
+        weight = (base * least).scatter_add(1, (entity - FIRST).clamp(min=0), beyond).clamp(min=0)
+        share = weight / weight.sum(dim=1, keepdim=True).clamp(min=1e-30)
+        floor = self.weights.floor[domain]
+        return (1 - floor) * share + floor * (base + PRIOR) / self._prior(base)[:, None]
+
+    def unseen_probability(self, domain: int) -> Tensor:
+        """P of an entity that no stored record holds, [b]."""
+        base = self._base(domain, torch.arange(len(self.ids), device=self.ids.device))
+        return self.weights.floor[domain] * PRIOR / self._prior(base)
+
+    @staticmethod
+    def _prior(base: Tensor) -> Tensor:
+        """N_d + 0.1 · (V_d + 1), the extra one for an entity never seen, [r]."""
+        return base.sum(dim=1) + PRIOR * (base.shape[1] + 1)
+
+    def joint(self, targets: Tensor, versions: Tensor) -> Tensor:
+        """log P of whole combinations: the share of the weight of records that hold all of a version's target entities.
+
+        Args:
+            targets: the domains that are replaced, bool [b, m].
+            versions: whole records, int64 [b, C, m].
+
+        Returns:
+            [b, C]; −∞ where no record that was looked at holds the combination.
+        """
+        share = targets.to(self.worth.dtype) / targets.sum(dim=1, keepdim=True).clamp(min=1)
+        exponent = (self.exponent @ share[..., None]).squeeze(-1)  # [b, L]
+        top = exponent.masked_fill(self.voters <= 0, 0.0).amax(dim=1, keepdim=True).clamp(min=0)
+        weight = self.voters * (exponent - top).exp()
+        rest = (self.total - self.voters.sum(dim=1, keepdim=True)).clamp(min=0) * (-top).exp()
+        holds = torch.ones((len(versions), versions.shape[1], weight.shape[1]), dtype=torch.bool, device=weight.device)
+        for domain in range(versions.shape[2]):
+            same = self.alike.ids[:, None, :, domain] == versions[:, :, None, domain]
+            holds &= same | ~targets[:, domain, None, None]
+        held = (holds.to(weight.dtype) @ weight[..., None]).squeeze(-1)
+        return (held / (weight.sum(dim=1, keepdim=True) + rest).clamp(min=1e-30)).log()

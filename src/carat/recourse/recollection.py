@@ -1,0 +1,83 @@
+"""What similar records say about replacements: candidates of a single domain, and combinations of several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from carat.data.vocabulary import FIRST
+from carat.memory import Ballot, Memory
+from carat.recourse.candidates import DenseSource
+from carat.recourse.parts import ModelParts
+
+PART_ROWS = 64
+LEAST = 1e-30
+
+
+class MemorySource(DenseSource):
+    """What the records most like this one hold in the target domains, all of which are hidden.
+
+    Args:
+        remembered: the fitted memory.
+    """
+
+    def __init__(self, remembered: Memory) -> None:
+        self.memory = remembered
+
+    def log_probability(self, ids: Tensor, targets: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """The vote on every target domain."""
+        for start in range(0, len(ids), PART_ROWS):
+            chosen = targets[start : start + PART_ROWS]
+            ballot = asked(self.memory, ids[start : start + PART_ROWS], chosen)
+            for domain in range(ids.shape[1]):
+                rows = chosen[:, domain].nonzero().flatten()
+                if len(rows):
+                    share = ballot.probability(domain, rows.to(self.memory.device_)).clamp(min=LEAST)
+                    yield domain, rows + start, share.log().to(ids.device)
+
+
+class Together:
+    """How much more, or less, a combination is worth than its replacements one by one.
+
+    Single votes do not know each other: two entities may each be likely and never occur together. A combination weighs
+    log(½ P of both together + ½ P of each by itself), for the two fail on different records.
+
+    Args:
+        remembered: the fitted memory.
+    """
+
+    def __init__(self, remembered: Memory) -> None:
+        self.memory = remembered
+
+    def gain(self, base: Tensor, versions: Tensor) -> Tensor:
+        """For versions int64 [n, C, m] of records base [n, m], what the sum of single votes lacks, [n, C]."""
+        found = torch.zeros(versions.shape[:2], device=base.device)
+        if not versions.shape[1]:
+            return found
+        replaced = versions[:, 0] != base
+        several = (replaced.sum(dim=1) > 1).nonzero().flatten()
+        for rows in several.split(PART_ROWS):
+            ballot = asked(self.memory, base[rows], replaced[rows])
+            mine, chosen = versions[rows].to(self.memory.device_), replaced[rows].to(self.memory.device_)
+            single = torch.zeros(mine.shape[:2], device=mine.device)
+            for domain in range(base.shape[1]):
+                some = chosen[:, domain].nonzero().flatten()
+                if len(some):
+                    share = ballot.probability(domain, some)
+                    single[some] += share.gather(1, (mine[some, :, domain] - FIRST).clamp(min=0)).clamp(min=LEAST).log()
+            both = torch.logaddexp(ballot.joint(chosen, mine), single) - math.log(2)
+            found[rows] = (both - single).to(base.device)
+        return found
+
+
+def asked(remembered: Memory, ids: Tensor, targets: Tensor) -> Ballot:
+    """The vote on records ids [n, m] with all targets, bool [n, m], hidden."""
+    return remembered.ask(ids, targets[:, None].expand(-1, ids.shape[1], -1))
+
+
+def memory(parts: ModelParts) -> MemorySource:
+    """Of a model's parts."""
+    return MemorySource(parts.memory)
