@@ -35,7 +35,7 @@ def quiet() -> Any:
     logging.getLogger("carat").setLevel(logging.NOTSET)
 
 
-@parametrize_with_checks([CaratDetector(), CaratDetector(detector="mead", contamination=0.2, bins=5)])
+@parametrize_with_checks([CaratDetector(), CaratDetector(detector="mead", contamination=0.2, bins=5)])  # type: ignore[untyped-decorator]
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -7,7 +7,7 @@ from carat._version import __version__
 from carat.errors import CaratError, InputError
 
 if TYPE_CHECKING:
-    from carat import data, datasets, detectors, explain, graph, jobs, metrics, recourse, results
+    from carat import data, datasets, detectors, explain, graph, jobs, metrics, recourse, results, testing
     from carat.data import Columns, Schema
     from carat.fitting import Model, fit, fit_prepared, load, prepare
     from carat.recourse import Constraints, Costs
@@ -38,6 +38,7 @@ __all__ = [
     "prepare",
     "recourse",
     "results",
+    "testing",
 ]
 
 # Looked up when first asked for: torch takes seconds to import, and `carat --help` or a Tab should not wait for it.
