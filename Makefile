@@ -9,7 +9,7 @@ demo: .venv/core
 	$(BIN)/carat demo
 
 test: lint docs
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 # Into site/, to be opened from the disk or served from anywhere; a link that leads nowhere fails the build. Without
 # --quiet: it would hide the warnings from --strict, too.

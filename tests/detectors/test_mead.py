@@ -55,6 +55,8 @@ def test_loss_by_hand() -> None:
 def test_negatives_never_touch_missing_entities() -> None:
     """A record without C gives C's vectors no gradient, and the reserved vectors never get one."""
     made = MeadNetwork(vocabulary(), dim=4, negatives=50)
+    with torch.no_grad():
+        made.vectors.uniform_(0.2, 0.8)  # where tanh is not flat, for a flat one has no gradient to show
     made.loss(torch.tensor([[2, 2, MISSING]], dtype=torch.int32), torch.Generator().manual_seed(0)).backward()
     gradient = made.vectors.grad
     assert gradient is not None
