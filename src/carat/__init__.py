@@ -56,7 +56,19 @@ _HOMES = {
     "load": "carat.fitting",
     "prepare": "carat.fitting",
 }
-_PACKAGES = ("data", "datasets", "detectors", "explain", "graph", "jobs", "metrics", "recourse", "results", "testing")
+_PACKAGES = (
+    "data",
+    "datasets",
+    "detectors",
+    "explain",
+    "graph",
+    "jobs",
+    "metrics",
+    "recourse",
+    "results",
+    "sklearn",
+    "testing",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -26,7 +26,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
     """An outlier detector for tables of categorical columns, by scikit-learn's conventions.
 
     A frame's columns of text are taken as they are; columns of numbers, and plain arrays, are cut into quantile bins.
-    Columns that hold one value alone take no part.
+    Columns that hold one value alone, and dates, take no part.
 
     Args:
         profile: `instant`, `fast` or `paper`.
@@ -125,7 +125,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         for name in table.column_names:
             kind, values = table[name].type, table[name].unique().drop_null()
             number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
-            if len(values) > 1:
+            if len(values) > 1 and not pa.types.is_temporal(kind):
                 chosen[name] = min(self.bins, len(values)) if number else 0
         if len(chosen) < 2:
             raise InputError(f"carat needs at least two columns with more than one value, got {len(chosen)}")

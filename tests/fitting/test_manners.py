@@ -18,7 +18,11 @@ from tests.support.fitted import frame, instant_of, twice_corrupted
 from tests.support.planted import DOMAINS, corrupted, planted_table
 
 ROWS = frame([*corrupted()[0], *twice_corrupted()])
-MISSPELT: Any = {"colums": ["Port"]}
+
+
+def fitted(**options: Any) -> carat.Model:
+    """With arguments that a type checker would not let pass."""
+    return carat.fit(ROWS, **options)
 
 
 @pytest.fixture
@@ -101,6 +105,8 @@ def test_one_record_is_enough(model: carat.Model) -> None:
     named = model.recourse(ROWS.to_pandas().iloc[4], all=True, k=1)
     assert named.records[0]["record"] == 4
     assert len(model.recourse({**record, "Good": None}, all=True, k=1)) == 1
+    when = {**record, "When": pd.Timestamp("2024-01-01"), "Port": pd.NA}
+    assert model.score(when).num_rows == 1
     with pytest.raises(InputError, match="'Port' holds one value and others hold lists"):
         model.score({"Port": "a", "Good": ["b", "c"]})
 
@@ -139,10 +145,16 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
         (lambda model: model.recourse(ROWS, k="5"), "k must be a whole number, got '5'"),
         (lambda model: model.recourse(ROWS, k=2.5), "k must be a whole number, got 2.5"),
         (lambda model: model.recourse(ROWS, top=0), "`top` must be at least 1"),
-        (lambda model: carat.fit(ROWS, domains="Port"), "`domains` must be a list of column names"),
-        (lambda model: carat.fit(ROWS, **MISSPELT), "unexpected keyword argument 'colums'"),
+        (lambda model: model.recourse(ROWS, top="3"), "`top` must be a whole number, got '3'"),
+        (lambda model: model.recourse(ROWS, constraints=["Port"]), "constraints must be a dictionary"),
+        (lambda model: carat.Constraints(immutable="Port"), "immutable must be a list of columns, got 'Port'"),
+        (lambda model: fitted(numeric=["Port"]), "numeric must name columns and their number of bins"),
+        (lambda model: fitted(threshold="1%"), "a threshold must be a number, got '1%'"),
+        (lambda model: fitted(seed="a"), "`seed` must be a whole number, got 'a'"),
+        (lambda model: carat.fit(ROWS, profile="instant", explainer=False).recourse(ROWS), "without an explainer"),
+        (lambda model: fitted(domains="Port"), "`domains` must be a list of column names"),
+        (lambda model: fitted(colums=["Port"]), "unknown argument 'colums'; "),
     ],
-    ids=["k as text", "k as a fraction", "top", "domains as text", "misspelt"],
 )
 def test_mistakes_get_one_clear_line(model: carat.Model, call: Any, said: str) -> None:
     with pytest.raises((InputError, TypeError)) as caught:

@@ -92,7 +92,7 @@ def test_a_fitted_forest_is_used_as_it_is() -> None:
 
 def test_a_fitted_forest_that_saw_something_else_is_told() -> None:
     forest = IsolationForest(n_estimators=5).fit(np.zeros((10, 3)))
-    with pytest.raises(InputError, match="came fitted, and not on records like these.*encoding=None"):
+    with pytest.raises(InputError, match="came fitted, and not on rows like these.*encoding=None"):
         carat.fit(planted_table(300), detector=forest, profile="instant", explainer=False)
 
 

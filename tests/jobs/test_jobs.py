@@ -232,7 +232,7 @@ def test_python_users_hear_the_same(model: carat.Model, caplog: pytest.LogCaptur
         result = model.recourse(planted_table(), constraints={"forbidden": {"Port": ["Atlantis"]}})
     said = [record.getMessage() for record in caplog.records]
     assert said == [remark.text for remark in result.remarks]
-    assert "have no effect: Port Atlantis" in said[0]
+    assert "can't be suggested: Port Atlantis" in said[0]
     assert "the model learned from 1,080 of these rows" in said[1]
     caplog.clear()
     model.score(planted_table().slice(1))
@@ -251,6 +251,14 @@ def test_a_result_knows_where_it_comes_from(model: carat.Model, tmp_path: Path) 
     assert again is not None
     assert again.fingerprint == result.origin.fingerprint
     assert again.data == str(tmp_path / "a.csv")
+
+
+def test_a_job_runs_once(model: carat.Model) -> None:
+    job = jobs.score(model, RECORDS)
+    list(job)
+    with pytest.raises(InputError, match="a job runs once"):
+        list(job)
+    assert job.summary.records == 36
 
 
 def test_top_and_all_exclude_each_other(model: carat.Model) -> None:

@@ -27,6 +27,7 @@ HINTS = {
     "left-out": "; use one anyway with --also NAME",
     "left-out-names": "; use one anyway with --also NAME, or as the row ID with --id NAME",
     "learned-from": " (carat recourse --top N)",
+    "crowded": ", with --without NAME",
 }
 """What the command line can do about a remark."""
 
@@ -107,7 +108,8 @@ class Output:
         if self.file is not None or not self.shown:
             return ""
         few = f"{self.shown:,} shown, " if records > self.shown else ""
-        return f"; {few}--out FILE saves all"
+        more = "--show N shows more, " if few else ""
+        return f"; {few}{more}--out FILE saves all"
 
     @property
     def speaks_json(self) -> bool:

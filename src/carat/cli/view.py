@@ -53,7 +53,7 @@ def show(explanations: Sequence[Explanation], console: Console | None = None, *,
 def _verdict(explanation: Explanation) -> Text:
     return Text.assemble(
         (f"Row {plain(str(explanation.record))}", "bold"),
-        ": anomalous" if explanation.anomalous else ": normal",
+        f": {explanation.verdict}",
         (f", percentile {explanation.percentile:.2f}, score {explanation.score:.2f}", FAINT),
     )
 

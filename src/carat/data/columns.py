@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict
 
 from carat.data.schema import Schema
-from carat.errors import InputError
+from carat.errors import InputError, nearest
 
 
 class ColumnOptions(TypedDict, total=False):
@@ -21,6 +21,10 @@ class ColumnOptions(TypedDict, total=False):
     time: str | None
     metapaths: Sequence[Sequence[str]] | None
     min_count: int
+
+
+FIT_ARGUMENTS = ("profile", "detector", "encoding", "explainer", "graph", "threshold", "seed", "device", "progress")
+"""The other arguments of `fit`, for whoever misspells one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +56,28 @@ class Columns:
             given = getattr(self, name)
             if isinstance(given, str):
                 raise InputError(f"`{name}` must be a list of column names, got '{given}'; write ['{given}']")
-            object.__setattr__(self, name, None if given is None else tuple(given))
-        object.__setattr__(self, "numeric", dict(self.numeric or {}))
+            object.__setattr__(self, name, None if given is None else tuple(str(column) for column in given))
+        numeric = self.numeric or {}
+        if not isinstance(numeric, Mapping) or not all(isinstance(bins, int) for bins in numeric.values()):
+            raise InputError(
+                f"numeric must name columns and their number of bins, as {{'Weight': 10}}; got {numeric!r}"
+            )
+        object.__setattr__(self, "numeric", dict(numeric))
         if self.metapaths is not None:
             if any(isinstance(path, str) for path in self.metapaths):
                 raise InputError("metapaths must be a list of lists of columns; put the path in brackets")
             object.__setattr__(self, "metapaths", tuple(tuple(path) for path in self.metapaths))
         if self.min_count < 1:
             raise InputError(f"min_count must be at least 1, got {self.min_count}")
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Columns:
+        """From keyword arguments; one that does not exist is refused by name."""
+        known = [each.name for each in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise InputError(f"unknown argument '{name}'; {nearest(name, [*known, *FIT_ARGUMENTS])}")
+        return cls(**options)
 
     def replace(self, **options: Any) -> Columns:
         """The same with other options."""

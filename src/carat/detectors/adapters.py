@@ -163,6 +163,12 @@ class EstimatorDetector(OutsideDetector):
         """Fit a clone of the estimator on the training records; one that is fitted already stays as it is."""
         super().fit(data, run)
         if is_fitted(self.estimator):
+            named = list(getattr(self.estimator, "feature_names_in_", ()))
+            if named and self.encoding is not None:
+                raise InputError(
+                    f"the detector {self._inner_name()} came fitted on columns of its own ({named[0]}, …), not on "
+                    "carat's encoding; pass encoding=None if it encodes by itself, or give it unfitted"
+                )
             self.estimator_ = self.estimator
         else:
             self.estimator_ = unfitted(self.estimator).fit(self._encode(data.train))
@@ -187,10 +193,12 @@ class EstimatorDetector(OutsideDetector):
         except ValueError as error:
             if self.estimator_ is not self.estimator:
                 raise
-            said = str(error).splitlines()[0] if str(error) else "it can't read the records"
+            said = str(error).splitlines()[0] if str(error) else "it can't read the rows"
+            remedy = "pass encoding=None if it encodes the columns by itself, or give it unfitted"
+            if self.encoding is None:
+                remedy = f"it gets the chosen columns as text: {', '.join(self.vocabulary_.names)}"
             raise InputError(
-                f"the detector {self._inner_name()} came fitted, and not on records like these ({said}); pass "
-                "encoding=None if it encodes the columns by itself, or give it unfitted"
+                f"the detector {self._inner_name()} came fitted, and not on rows like these ({said}); {remedy}"
             ) from error
 
     @abstractmethod

@@ -16,7 +16,7 @@ from carat.datasets import Dataset
 from carat.errors import InputError
 from carat.experiments.cells import Measured
 from carat.experiments.trial import Trial, make_trial
-from carat.explain import CountsExplainer
+from carat.explain import CountsExplainer, FittedExplainer
 from carat.fitting import Model, fit, load
 from carat.metrics import (
     coherence,
@@ -47,14 +47,14 @@ class Contest:
     Args:
         trial: records and anomalies.
         model: fitted on the trial's training records.
-        counts: the explainer of `instant`, fitted on the same records.
+        counts: the explainer of `instant`, fitted on the same records: counts, or a judge.
         reference: records that Conditional Correctness ranks against, int [r, m].
         run: seed, device and observer.
     """
 
     trial: Trial
     model: Model
-    counts: CountsExplainer
+    counts: FittedExplainer
     reference: Tensor
     run: Run
 

@@ -52,7 +52,8 @@ def fit(
         encoding: how a scikit-learn or PyOD detector sees categories: `onehot`, `ordinal` or `frequency`; None hands it
             a frame of text, for a pipeline that encodes by itself; `auto` is `onehot` and `ordinal`.
         takes: what a callable is given, a `frame` of text or `ids`.
-        explainer: `transformer`, `counts`, an explainer with settings of your own, or False for none.
+        explainer: `transformer`, `counts`, `judge` (similar records vote), an explainer with settings of your own, or
+            False for none.
         graph: True or False for with or without one, or a graph with settings of your own; None follows the profile.
             The methods `carat` and `carat-plus` need it.
         threshold: quantile of the held-out scores below which a record is anomalous, or a `Threshold`.
@@ -75,6 +76,8 @@ def fit(
         graph=graph,
         threshold=threshold,
     )
+    if not hasattr(seed, "__index__"):
+        raise InputError(f"`seed` must be a whole number, got {seed!r}")
     with watching(progress) as observer:
         run = Run(
             seed=seed,
@@ -83,7 +86,7 @@ def fit(
             checkpoints=None if checkpoints is None else Path(checkpoints),
         )
         began = time.monotonic()
-        prepared = prepare(data, Columns(**columns), observer=observer)
+        prepared = prepare(data, Columns.of(columns), observer=observer)
         return fit_prepared(prepared, recipe, run, began=began)
 
 

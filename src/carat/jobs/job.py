@@ -17,7 +17,7 @@ from torch import Tensor
 
 from carat._version import __version__
 from carat.data import Fingerprint, Table, open_source
-from carat.errors import Cancelled
+from carat.errors import Cancelled, InputError
 from carat.fitting.model import Model, opened
 from carat.observing import Observer, Remark, Silent
 from carat.results.origin import Origin
@@ -108,6 +108,7 @@ class Job(ABC, Generic[B]):
         self.scored: list[Any] = []
         """Called with the scores [n] of all records that are looked at, those that do not come out among them."""
         self._met = Fingerprint()
+        self._begun = False
         self._unseen: Counter[tuple[str, str]] = Counter()
         self._source = None if isinstance(data, Table) else open_source(self.data, once=True)
         self.label = "rows" if self._source is None else self._source.label
@@ -115,6 +116,9 @@ class Job(ABC, Generic[B]):
 
     def __iter__(self) -> Iterator[B]:
         """The batches; each is complete when it comes."""
+        if self._begun:
+            raise InputError("a job runs once; make another one for another run")
+        self._begun = True
         for batch in self._batches():
             self.cancel.check()
             yield batch

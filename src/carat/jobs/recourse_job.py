@@ -68,6 +68,8 @@ class RecourseJob(Job[ResultBatch]):
     ) -> None:
         if top is not None and all:
             raise InputError("give `top` or `all`, not both")
+        if top is not None and not hasattr(top, "__index__"):
+            raise InputError(f"`top` must be a whole number, got {top!r}")
         if top is not None and top < 1:
             raise InputError(f"`top` must be at least 1, got {top}")
         super().__init__(model, data, observer=observer, cancel=cancel)
@@ -89,6 +91,7 @@ class RecourseJob(Job[ResultBatch]):
         scoring.finish()
         if self.top is None and not self.all:
             self._remark_if_learned()
+        self._remark_unseen()
 
     def _wanted(self, scoring: Stage) -> Iterator[tuple[Table, Tensor]]:
         """The records to search for and their scores [n]: all, the anomalous, or the strangest, the worst first.
@@ -129,7 +132,7 @@ class RecourseJob(Job[ResultBatch]):
         unknown = self.settings.resolved[1].unknown
         if unknown:
             more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
-            said = f"these values were never seen in training and have no effect: {', '.join(unknown[:5])}{more}"
+            said = f"these values were never seen in training and can't be suggested: {', '.join(unknown[:5])}{more}"
             self.remark("constraints-without-effect", f"constraints: {said}", warning=True)
 
     def empty(self) -> ResultBatch:

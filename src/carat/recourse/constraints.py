@@ -63,6 +63,8 @@ class Constraints:
     cost: Costs | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.immutable, str):
+            raise InputError(f"immutable must be a list of columns, got '{self.immutable}'; write ['{self.immutable}']")
         if self.max_changes is not None and self.max_changes < 1:
             raise InputError(f"max_changes must be at least 1, got {self.max_changes}")
         if self.min_support < 0:
@@ -81,7 +83,11 @@ class Constraints:
         """From whatever form they were given in: an object, a dictionary, a TOML file, or nothing."""
         if given is None or isinstance(given, Constraints):
             return given or cls()
-        return cls.from_dict(given) if isinstance(given, Mapping) else cls.read(given)
+        if isinstance(given, Mapping):
+            return cls.from_dict(given)
+        if not isinstance(given, str | Path):
+            raise InputError(f"constraints must be a dictionary, a `Constraints` or a TOML file, got {given!r}")
+        return cls.read(given)
 
     @classmethod
     def read(cls, path: str | Path) -> Constraints:

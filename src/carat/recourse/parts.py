@@ -69,6 +69,8 @@ class ModelParts:
 
     def check(self, method: str, needs: Iterable[str]) -> None:
         """Refuse a method that lacks something here, and name the way to it."""
+        if self.explainer is None and set(needs) & {"transformer", "counts", "memory", "explainer"}:
+            raise InputError("this model was fitted without an explainer; fit it again with `explainer`")
         for need in self.lacks(needs):
             what, remedy = NEEDS[need]
             raise InputError(f"the method '{method}' needs {what}, which this model lacks; {remedy}")

@@ -44,7 +44,7 @@ def result_html(result: RecourseResult) -> str:
 def explanation_html(explanation: Explanation) -> str:
     """A row with its values, why it was flagged, and what would have made it normal."""
     record = explanation.to_json()
-    verdict = "anomalous" if record["anomalous"] else "normal"
+    verdict = record["verdict"]
     head = (
         f"<b>Row {escape(str(record['record']))}</b>: {verdict}, "
         f"score {_score(record['score'])}, percentile {_share(record['percentile'], 2)}"

@@ -185,9 +185,10 @@ class ResultBatch:
         outcome = self.outcome
         percentile = self.scale.percentile(self.score)
         normal = (~self.scale.anomalous(self.score)).tolist()
+        doubted = flagged(outcome.likelihood).any(dim=1).tolist()
         reasons = [
-            "; ".join(part for part in (_already(share) if above else None, reason) if part) or None
-            for above, share, reason in zip(normal, percentile.tolist(), outcome.reasons, strict=True)
+            "; ".join(part for part in (_already(share, doubt) if above else None, reason) if part) or None
+            for above, doubt, share, reason in zip(normal, doubted, percentile.tolist(), outcome.reasons, strict=True)
         ]
         return pa.table(
             {
@@ -202,7 +203,10 @@ class ResultBatch:
         )
 
 
-def _already(percentile: float) -> str:
+def _already(percentile: float, doubted: bool) -> str:
+    """A row is not called normal while one of its values is flagged."""
+    if doubted:
+        return f"its score is above the threshold, at percentile {percentile:.1f}, but some of its values look wrong"
     return f"the row is already normal, at percentile {percentile:.1f}"
 
 

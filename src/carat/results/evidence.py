@@ -10,6 +10,9 @@ from torch import Tensor
 from carat.data.pairs import Pairs
 from carat.data.vocabulary import FIRST, Vocabulary
 
+SELDOM = 0.05
+"""Below this share of the most frequent, an entity does not usually go with another."""
+
 
 class Evidence:
     """Look-ups in the pair counts, in ids.
@@ -38,8 +41,18 @@ class Evidence:
         there = ids > 0
         return counts.masked_fill(~(there[:, :, None] & there[:, None, :]), -1)
 
-    def usual(self, domain: int, entity: int, other: int, limit: int = 3) -> list[tuple[str, int]]:
-        """What an entity usually goes with in another domain: texts and counts, most often first."""
+    def usual(
+        self, domain: int, entity: int, other: int, limit: int = 3, *, instead_of: int | None = None
+    ) -> list[tuple[str, int]]:
+        """What an entity usually goes with in another domain: texts and counts, most often first.
+
+        Args:
+            domain: of the entity.
+            entity: its id.
+            other: the other domain.
+            limit: how many, at most.
+            instead_of: an id there that is itself in doubt; it is left out, and so is what is seldom.
+        """
         if entity < FIRST:
             return []
         starts, partners, counts = self._adjacency
@@ -49,6 +62,9 @@ class Evidence:
         mine, seen = partners[begin:end], counts[begin:end]
         inside = (mine >= low) & (mine < low + int(self.vocabulary.sizes[other]))
         mine, seen = mine[inside], seen[inside]
+        if instead_of is not None and len(seen):
+            common = (mine != low + instead_of) & (seen >= SELDOM * seen.max())
+            mine, seen = mine[common], seen[common]
         best = seen.argsort(descending=True, stable=True)[:limit]
         entities = self.vocabulary.domains[other].entities
         return [(entities[int(mine[i]) - low - FIRST].as_py(), int(seen[i])) for i in best]

@@ -78,7 +78,10 @@ class _Reading:
         itself in doubt is a poor witness; so is one that training hardly met; one that it never met is none.
         """
         others = [other for other, id in enumerate(self.ids) if other != number and id != MISSING]
-        usual = {other: tuple(self.evidence.usual(other, self.ids[other], number)) for other in others}
+        usual = {
+            other: tuple(self.evidence.usual(other, self.ids[other], number, instead_of=self.ids[number]))
+            for other in others
+        }
         mine = self.together[number]
 
         def rank(other: int) -> tuple[bool, bool, float, float]:

@@ -194,6 +194,13 @@ class Explanation:
     exhausted: bool = True
 
     @property
+    def verdict(self) -> str:
+        """In a word or two: a row is not called normal while one of its values is flagged."""
+        if self.anomalous:
+            return "anomalous"
+        return "score above the threshold, but some values look wrong" if self.blamed else "normal"
+
+    @property
     def blamed(self) -> list[EntityView]:
         """The flagged entities, the least likely first."""
         return [view for view in self._by_likelihood() if view.flagged]
@@ -242,6 +249,7 @@ class Explanation:
             "score": _finite(self.score),
             "percentile": _finite(self.percentile),
             "anomalous": self.anomalous,
+            "verdict": self.verdict,
             "values": [view.to_json() for view in self.entities],
             "words": self.in_words(),
             "blamed": [view.domain for view in self.blamed],
@@ -265,8 +273,7 @@ class Explanation:
         return explanation_html(self)
 
     def __str__(self) -> str:
-        verdict = "anomalous" if self.anomalous else "normal"
-        lines = [f"Row {self.record}: {verdict}, percentile {self.percentile:.2f}"]
+        lines = [f"Row {self.record}: {self.verdict}, percentile {self.percentile:.2f}"]
         lines += [f"  {sentence}" for sentence in self.in_words()] if self.anomalous or self.blamed else []
         for change in self.counterfactuals:
             words = ", ".join(

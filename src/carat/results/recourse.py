@@ -105,7 +105,9 @@ class RecourseResult:
     def __str__(self) -> str:
         anomalous = sum(int(batch.scale.anomalous(batch.score).sum()) for batch in self.batches)
         found = sum(int(batch.outcome.mask.sum()) for batch in self.batches)
-        lines = [f"{found:,} suggested fixes for {len(self):,} rows ({anomalous:,} anomalous), by {self.method}"]
+        rows = f"{len(self):,} row{'' if len(self) == 1 else 's'}"
+        fixes = f"{found:,} suggested fix{'' if found == 1 else 'es'}"
+        lines = [f"{fixes} for {rows} ({anomalous:,} anomalous), by {self.method}"]
         for one in itertools.islice(self.explanations(show=1), SHOWN):
             best = one.counterfactuals[0].changes if one.counterfactuals else {}
             fix = (

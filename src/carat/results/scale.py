@@ -32,6 +32,9 @@ class Threshold:
     def __post_init__(self) -> None:
         if (self.quantile is None) == (self.value is None):
             raise InputError("a threshold is a quantile or a value, exactly one of the two")
+        for given in (self.quantile, self.value):
+            if given is not None and not isinstance(given, int | float):
+                raise InputError(f"a threshold must be a number, got {given!r}")
         if self.value is not None and math.isnan(self.value):
             raise InputError("a threshold score must be a number, got nan")
         if self.quantile is not None and not 0 < self.quantile < 1:

@@ -122,9 +122,10 @@ def frame_like(table: pa.Table, like: Any, *, same_rows: bool = False) -> Any:
 
 
 def _table_from_dict(columns: Mapping[Any, Any]) -> pa.Table:
-    single = [name for name, values in columns.items() if values is None or isinstance(values, str | int | float)]
+    single = [name for name, values in columns.items() if isinstance(values, str) or not hasattr(values, "__len__")]
     if single and len(single) == len(columns):
-        columns = {name: [value] for name, value in columns.items()}
+        # What is no number and no text, such as a timestamp, reads as text does; what is not itself is missing.
+        columns = {name: [_cell(value)] for name, value in columns.items()}
     elif single:
         raise InputError(f"column '{single[0]}' holds one value and others hold lists; give one row, or lists only")
     arrays = {}
@@ -137,3 +138,9 @@ def _table_from_dict(columns: Mapping[Any, Any]) -> pa.Table:
         return pa.table(arrays)
     except pa.ArrowInvalid as error:
         raise InputError("the columns have different lengths") from error
+
+
+def _cell(value: Any) -> Any:
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    return None if str(value) in ("<NA>", "NaT", "nan") else str(value)

@@ -108,7 +108,7 @@ function place(record) {
   const dots = record.counterfactuals.filter((found) => found.score !== null).map((found) => shape("circle", { class: "after", cx: x(found.score), cy: height + 8, r: 2.6 }));
   const here = x(record.score === null ? first : record.score);
   const above = `M${here - 5},${height + 13}L${here + 5},${height + 13}L${here},${height + 3}Z`;
-  const said = `Score ${score(record.score)}, percentile ${percentile(record.percentile)}: ${record.anomalous ? "anomalous" : "normal"}. The threshold is ${score(data.threshold)}`;
+  const said = `Score ${score(record.score)}, percentile ${percentile(record.percentile)}: ${record.verdict}. The threshold is ${score(data.threshold)}`;
   const beyond = record.score !== null && (record.score < first || record.score > last) ? ", beyond the bars" : "";
   return el(
     "div",
