@@ -79,7 +79,7 @@ class BenchPlan:
 
 
 def read_dataset(name: str) -> Dataset:
-    """A dataset by name, or a file: every text column a domain, split at random."""
+    """A dataset by name, or a file: its text columns become domains, and it is split at random."""
     dataset = named_data(name)
     if isinstance(dataset, Dataset):
         return dataset

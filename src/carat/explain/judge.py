@@ -21,7 +21,7 @@ from carat.errors import InputError
 from carat.explain.base import FittedExplainer
 from carat.explain.calibration import Calibration, fit_calibration
 from carat.explain.counts import CountsExplainer
-from carat.explain.signals import HABITS, TOLD, Habits, signals
+from carat.explain.signals import Habits, signals
 from carat.explain.transformer import TransformerExplainer
 from carat.memory import EXACT, LIMIT, Memory
 from carat.training import History, Plan, Run, TrainableNetwork, train
@@ -243,7 +243,3 @@ class Judge(FittedExplainer):
             fitted.restore_facts(facts["parts"][name])
         self.calibration_ = Calibration(**facts["calibration"])
         self.history_ = History(**facts["history"])
-
-
-SIGNALS = (*TOLD, *HABITS)
-"""What it is told without another explainer."""

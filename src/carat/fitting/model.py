@@ -71,8 +71,8 @@ class Model:
         where = f"score {self.threshold_score:.4g}"
         if threshold.quantile is not None:
             where += f", the lowest {100 * threshold.quantile:g}% of held-out rows"
-        outside = isinstance(self.detector, OutsideDetector)
-        parts = [f"detector {self.detector.describe() if outside else self.detector.name}"]  # type: ignore[union-attr]
+        detector = self.detector
+        parts = [f"detector {detector.describe() if isinstance(detector, OutsideDetector) else detector.name}"]
         parts += [f"explainer {self.explainer.name}"] if self.explainer is not None else ["no explainer"]
         parts += ["graph"] if self.graph is not None else []
         names = ", ".join(self.vocabulary.names[:6]) + (", …" if len(self.vocabulary) > 6 else "")
