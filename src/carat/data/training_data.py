@@ -80,6 +80,16 @@ class TrainingData:
         """Co-occurrence counts of the records to learn from."""
         return Pairs.of(self.train, self.vocabulary, self.advance)
 
+    @property
+    def first_half(self) -> Tensor:
+        """Every other held-out record, int32 [v', m]: for early stopping, and to learn to weigh what others learned."""
+        return self.held_out[0::2]
+
+    @property
+    def second_half(self) -> Tensor:
+        """The other held-out records, int32 [v'', m]: for calibration, and for every figure that is told of a model."""
+        return self.held_out[1::2]
+
     def marginals(self) -> Tensor:
         """Share of each entity among the known ones of its domain in the training records, float32 [total].
 

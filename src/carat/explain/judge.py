@@ -1,11 +1,13 @@
 """The judge: one small network over all domains that weighs every signal into the probability that a value is wrong.
 
-It learns from held-out records in which entities were replaced: half of them by how frequent entities are, so that rare
-alone is not wrong; some by one never seen, some left blank.
+It learns from records in which entities were replaced: half of them by how frequent entities are, so that rare alone
+is not wrong; some by one never seen, some left blank. Where no other explainer has seen the training records it learns
+from those, each left out when it is asked about; else from held-out records.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
@@ -16,22 +18,25 @@ from torch.nn import functional
 
 from carat.data.pairs import Pairs
 from carat.data.training_data import TrainingData
-from carat.data.vocabulary import FIRST, MISSING, UNSEEN, Vocabulary
+from carat.data.vocabulary import Vocabulary
 from carat.errors import InputError
 from carat.explain.base import FittedExplainer
 from carat.explain.calibration import Calibration, fit_calibration
 from carat.explain.counts import CountsExplainer
+from carat.explain.lessons import Corruption, Lessons
 from carat.explain.signals import Habits, signals
 from carat.explain.transformer import TransformerExplainer
+from carat.explain.witnesses import SAMPLE, Witnesses
 from carat.memory import EXACT, LIMIT, Memory
 from carat.training import History, Plan, Run, TrainableNetwork, train
 from carat.training.checkpoint import part
-from carat.training.negatives import MarginalEntities, UniformEntities
 
 CELLS = 60_000
 """Entities that the judge learns from, about."""
 COPIES = 20
 """Corrupted copies of a record, at most: of a small table the same records would only come again."""
+STOPS = 5
+"""One in so many of the first held-out half says when to stop learning."""
 WIDTH = 32
 BESIDE: dict[str, type[FittedExplainer]] = {"transformer": TransformerExplainer, "counts": CountsExplainer}
 """The explainers whose word the judge can weigh."""
@@ -61,38 +66,62 @@ class JudgeNetwork(TrainableNetwork):
         return functional.binary_cross_entropy_with_logits(self(ids[:, :-1]), ids[:, -1])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Corruption:
-    """What is done to the records that the judge learns from.
+@dataclass(frozen=True)
+class Verdict:
+    """A network that has learned to weigh signals, and how far to trust it.
 
     Args:
-        untouched: share of the records left as they are.
-        by_frequency: share of the replacements that follow frequency instead of being uniform.
-        unseen: share of the replacements by an entity never seen.
-        blank: share of the replacements by nothing.
+        network: weighs.
+        calibration: of its logits, on held-out records it has not seen.
+        history: how it was trained.
     """
 
-    untouched: float = 0.3
-    by_frequency: float = 0.5
-    unseen: float = 0.06
-    blank: float = 0.06
+    network: JudgeNetwork
+    calibration: Calibration
+    history: History
 
-    def corrupt(self, ids: Tensor, data: TrainingData, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Records ids [n, m] with one or two entities replaced, and where, bool [n, m]."""
-        records, domains = ids.shape
-        touched = torch.rand(records, generator=generator) >= self.untouched
-        count = torch.randint(1, 3, (records,), generator=generator) * touched
-        order = torch.rand(ids.shape, generator=generator).masked_fill(ids < FIRST, 2.0).argsort(dim=1).argsort(dim=1)
-        chosen = (order < count[:, None]) & (ids >= FIRST)
-        numbers = torch.arange(domains).expand(records, -1)
-        kind = torch.rand(ids.shape, generator=generator)
-        uniform = UniformEntities(data.vocabulary).draw(numbers, generator)
-        frequent = MarginalEntities(data.vocabulary, data.marginals()).draw(numbers, generator)
-        new = torch.where(torch.rand(ids.shape, generator=generator) < self.by_frequency, frequent, uniform)
-        new = torch.where(kind < self.unseen, UNSEEN, new)
-        new = torch.where(kind > 1 - self.blank, MISSING, new)
-        changed = torch.where(chosen, new, ids)
-        return changed, changed != ids
+    @classmethod
+    def learned(cls, told: Tensor, stop: Tensor, check: Tensor, epochs: int, run: Run, stage: str) -> Verdict:
+        """From cells [c, F + 1], the last column of which says whether the entity belongs.
+
+        Args:
+            told: to learn from.
+            stop: says when to stop.
+            check: calibrates.
+            epochs: passes.
+            run: seed, device and observer.
+            stage: name of the training.
+        """
+        with run.seeded(stage):
+            network = JudgeNetwork(told.shape[1] - 1)
+        network.mean = told[:, :-1].mean(dim=0)
+        network.spread = told[:, :-1].std(dim=0).nan_to_num(nan=1.0).clamp(min=1e-3)
+        plan = Plan(epochs=epochs, batch_size=1024, learning_rate=1e-2).for_records(len(told))
+        history = train(network, told, plan, run, stage=stage, validation=stop)
+        with torch.no_grad():
+            logits = network(check[:, :-1].to(run.device)).cpu()
+        return cls(network, fit_calibration(logits, check[:, -1] > 0.5, shift=True), history)
+
+    def logits(self, told: Tensor) -> Tensor:
+        """Calibrated logits of belonging, of signals [.., F]."""
+        return self.calibration.apply(self.network(told))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The network's weights."""
+        return self.network.state_dict()
+
+    def facts(self) -> dict[str, Any]:
+        """Calibration and history."""
+        return {"calibration": self.calibration.to_json(), "history": asdict(self.history)}
+
+    @classmethod
+    def restored(cls, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> Verdict:
+        """From `tensors` and `facts`."""
+        with torch.random.fork_rng(devices=[]):
+            network = JudgeNetwork(len(tensors["mean"]))
+        network.load_state_dict(dict(tensors))
+        network.eval()
+        return cls(network, Calibration(**facts["calibration"]), History(**facts["history"]))
 
 
 class Judge(FittedExplainer):
@@ -109,11 +138,11 @@ class Judge(FittedExplainer):
     name = "judge"
 
     memory_: Memory
+    witnesses_: Witnesses
     beside_: FittedExplainer | None
     habits_: Habits
-    network_: JudgeNetwork
-    calibration_: Calibration
-    history_: History
+    verdict_: Verdict
+    light_: Verdict | None
 
     def __init__(
         self,
@@ -140,55 +169,78 @@ class Judge(FittedExplainer):
             self.beside_ = BESIDE[self.beside](**(self.beside_params or {}))
 
     def fit(self, data: TrainingData, run: Run | None = None) -> Self:
-        """Fit memory and the explainer beside it, then learn from the first half of the held-out records.
-
-        The second half stops the training and calibrates.
-        """
+        """Fit memory and the explainer beside it, then learn to weigh them; the second held-out half calibrates."""
         run = run or Run()
         self.device_ = run.device
         self._unfitted()
         self.memory_.fit(data, run)
         if self.beside_ is not None:
             self.beside_.fit(data, run)
+        return self.relearn(data, run)
+
+    def relearn(self, data: TrainingData, run: Run) -> Self:
+        """Learn anew to weigh what memory and the explainer beside it say; both are fitted already."""
         generator = torch.Generator().manual_seed(run.seed_of("judge"))
-        held_out = (data.held_out if len(data.held_out) else data.train).to(torch.int64)
-        shuffled = held_out[torch.randperm(len(held_out), generator=generator)]
-        first, second = shuffled.tensor_split(2)
-        self.habits_ = Habits.of(self.memory_, first)
-        copies = min(max(round(CELLS / max(first.numel(), 1)), 1), COPIES)
-        stage = run.observer.stage("judge, looking at rows", copies + 1)
-        rows = []
-        for _ in range(copies):
-            rows.append(self._told(first, data, generator))
+        sample = torch.randperm(len(data.train), generator=generator)[:SAMPLE]
+        ids = data.train[sample].to(torch.int64)
+        changed, wrong = Corruption(untouched=0.0, unseen=0.0, blank=0.0).corrupt(ids, data, generator)
+        heard = self.memory_.heard()
+        self.witnesses_ = Witnesses.of(ids, changed, wrong, heard, data.pairs, data.vocabulary).to(self.device_)
+        first = torch.arange(len(data.first_half))
+        if self.beside_ is None:
+            rows = sample[: CELLS // ids.shape[1] + 1]
+            lessons, stopping = Lessons(data.train[rows].to(torch.int64), row=rows), first
+        else:
+            lessons = Lessons(data.first_half[first % STOPS > 0 if len(first) >= STOPS else first].to(torch.int64))
+            stopping = first[first % STOPS == 0]
+        self.habits_ = Habits.of(self.memory_, signals(self.memory_, self.witnesses_, lessons), lessons.ids)
+        copies = min(max(round(CELLS / max(lessons.ids.numel(), 1)), 1), COPIES)
+        stage = run.observer.stage("judge, looking at rows", copies + 2)
+        told = []
+        for part_of in [lessons] * copies + [
+            Lessons(half.to(torch.int64)) for half in (data.first_half[stopping], data.second_half)
+        ]:
+            told.append(self._told(part_of, data, generator))
             stage.advance()
-        learned, check = torch.cat(rows), self._told(second if len(second) else first, data, generator)
         stage.finish()
-        with run.seeded("judge"):
-            self.network_ = JudgeNetwork(learned.shape[1] - 1)
-        self.network_.mean = learned[:, :-1].mean(dim=0)
-        self.network_.spread = learned[:, :-1].std(dim=0).nan_to_num(nan=1.0).clamp(min=1e-3)
-        plan = Plan(epochs=self.epochs, batch_size=1024, learning_rate=1e-2).for_records(len(learned))
-        self.history_ = train(self.network_, learned, plan, run, stage="judge", validation=check)
-        with torch.no_grad():
-            logits = self.network_(check[:, :-1].to(run.device)).cpu()
-        self.calibration_ = fit_calibration(logits, check[:, -1] > 0.5, shift=True)
+        learned, (stop, check) = torch.cat(told[:-2]), told[-2:]
+        # Of a handful of records nothing was held out.
+        stop, check = (each if len(each) else learned for each in (stop, check))
+        self.verdict_ = Verdict.learned(learned, stop, check, self.epochs, run, "judge")
+        self.light_ = None
+        if self.beside_ is not None:
+            learned, stop, check = (_without_last_signal(each) for each in (learned, stop, check))
+            self.light_ = Verdict.learned(learned, stop, check, self.epochs, run, "judge without it")
         return self
 
-    def _told(self, ids: Tensor, data: TrainingData, generator: torch.Generator) -> Tensor:
-        """Signals of the entities of corrupted records ids [n, m], and in the last column whether each belongs."""
-        changed, wrong = Corruption().corrupt(ids, data, generator)
+    def _told(self, lessons: Lessons, data: TrainingData, generator: torch.Generator) -> Tensor:
+        """Signals of the entities of records once corrupted, and in the last column whether each belongs."""
+        changed, wrong = lessons.corrupted(Corruption(), data, generator)
         return torch.cat([self._signals(changed), (~wrong).float()[..., None]], dim=2).flatten(0, 1)
 
-    def _signals(self, ids: Tensor) -> Tensor:
-        beside = None if self.beside_ is None else self.beside_.logits(ids)
-        return signals(self.memory_, ids, self.habits_, beside)
+    def _signals(self, lessons: Lessons) -> Tensor:
+        told = self.habits_.beside(signals(self.memory_, self.witnesses_, lessons))
+        if self.beside_ is None:
+            return told
+        logits = self.beside_.logits(lessons.ids).cpu().float().nan_to_num(nan=0.0).clamp(-15, 15)
+        return torch.cat([told, logits[..., None]], dim=2)
 
     def _logits(self, ids: Tensor) -> Tensor:
-        return self.calibration_.apply(self.network_(self._signals(ids).to(self.device_)))
+        return self.verdict_.logits(self._signals(Lessons(ids.cpu())).to(self.device_))
+
+    @property
+    def light(self) -> Judge:
+        """The same without the explainer beside it, by a network that learned to do without."""
+        if self.light_ is None:
+            return self
+        alone = copy.copy(self)
+        alone.beside, alone.beside_params, alone.beside_ = None, None, None
+        alone.verdict_, alone.light_ = self.light_, None
+        return alone
 
     def wrong(self, ids: Tensor) -> Tensor:
         """The probability that each entity of records ids [n, m] is wrong, a missing one too, [n, m]."""
-        return 1 - self._in_parts(lambda some: self._logits(some.to(torch.int64)).sigmoid(), ids, 512)
+        return self._in_parts(lambda some: (-self._logits(some.to(torch.int64))).sigmoid(), ids, 512)
 
     def alarm(self, ids: Tensor) -> Tensor:
         """The probability that some entity of records ids [n, m] is wrong, [n]."""
@@ -199,13 +251,15 @@ class Judge(FittedExplainer):
         parts: dict[str, Memory | FittedExplainer] = {"memory": self.memory_}
         return parts if self.beside_ is None else {**parts, "beside": self.beside_}
 
+    def _verdicts(self) -> dict[str, Verdict]:
+        return {"network": self.verdict_} | ({} if self.light_ is None else {"light": self.light_})
+
     def tensors(self) -> dict[str, Tensor]:
-        """The network's weights, the domains' habits, and everything of memory and the explainer beside it."""
-        inner = {
-            f"{name}.{key}": tensor for name, part in self._parts().items() for key, tensor in part.tensors().items()
-        }
-        network = {f"network.{key}": tensor for key, tensor in self.network_.state_dict().items()}
-        return {**inner, **network, "habits": self.habits_.values}
+        """What the judge has learned, and everything of memory and the explainer beside it."""
+        held = {**self._parts(), **self._verdicts()}
+        inner = {f"{name}.{key}": tensor for name, one in held.items() for key, tensor in one.tensors().items()}
+        told = {"witnesses.heard": self.witnesses_.heard, "witnesses.table": self.witnesses_.table}
+        return {**inner, **told, "habits": self.habits_.values}
 
     def restore(self, tensors: Mapping[str, Tensor], vocabulary: Vocabulary, pairs: Pairs) -> None:
         """Rebuild everything around the tensors."""
@@ -213,25 +267,25 @@ class Judge(FittedExplainer):
         for name, fitted in self._parts().items():
             fitted.restore(part(held, f"{name}."), vocabulary, pairs)
         self.habits_ = Habits(held["habits"])
-        network = part(held, "network.")
-        with torch.random.fork_rng(devices=[]):
-            self.network_ = JudgeNetwork(len(network["mean"]))
-        self.network_.load_state_dict(network)
-        self.network_.eval()
+        heard = part(held, "witnesses.")
+        self.witnesses_ = Witnesses(heard["heard"], heard["table"], pairs, vocabulary.offsets)
+        found = {name: Verdict.restored(part(held, f"{name}."), facts) for name, facts in self._verdict_facts.items()}
+        self.verdict_, self.light_ = found["network"], found.get("light")
 
     def to(self, device: torch.device | str) -> Self:
         """Move to a device, in place."""
         self.device_ = torch.device(device)
-        self.network_.to(self.device_)
+        for verdict in self._verdicts().values():
+            verdict.network.to(self.device_)
+        self.witnesses_ = self.witnesses_.to(self.device_)
         for fitted in self._parts().values():
             fitted.to(self.device_)
         return self
 
     def facts(self) -> dict[str, Any]:
-        """The calibration, how training went, and the facts of the parts."""
+        """Calibrations, how training went, and the facts of the parts."""
         return {
-            "calibration": self.calibration_.to_json(),
-            "history": asdict(self.history_),
+            "verdicts": {name: verdict.facts() for name, verdict in self._verdicts().items()},
             "parts": {name: fitted.facts() for name, fitted in self._parts().items()},
         }
 
@@ -241,5 +295,9 @@ class Judge(FittedExplainer):
         self._unfitted()
         for name, fitted in self._parts().items():
             fitted.restore_facts(facts["parts"][name])
-        self.calibration_ = Calibration(**facts["calibration"])
-        self.history_ = History(**facts["history"])
+        self._verdict_facts = facts["verdicts"]
+
+
+def _without_last_signal(told: Tensor) -> Tensor:
+    """Cells [c, F + 1] without what the explainer beside the judge said."""
+    return torch.cat([told[:, :-2], told[:, -1:]], dim=1)

@@ -8,14 +8,19 @@ import torch
 from torch import Tensor
 
 from carat.data.vocabulary import FIRST, MISSING
-from carat.memory import Memory
+from carat.explain import witnesses
+from carat.explain.lessons import Lessons
+from carat.explain.witnesses import Witnesses
+from carat.memory import LARGE, Ballot, Memory, Tally
 
 PART_ROWS = 128
 """Records asked about at once: larger parts no longer fit the caches."""
 LEAST = 1e-12
 WORST = 2
 """Margins of other domains that the judge is told of."""
-TOLD = ("own", "best", "entropy", "agreement", "count", "unseen", "missing", "margin", "worst", "next worst")
+VOTED = ("own", "best", "entropy", "agreement", "count", "unseen", "missing", "margin", "worst", "next worst")
+"""What the vote says of every entity."""
+TOLD = (*VOTED, *(f"witnesses, {name}" for name in witnesses.TOLD))
 """The signals of every entity."""
 HABITS = ("size", "unseen", "missing", "foretold", "margin")
 """What a domain usually does."""
@@ -33,10 +38,8 @@ class Habits:
     values: Tensor
 
     @classmethod
-    def of(cls, memory: Memory, ids: Tensor) -> Habits:
-        """Of records ids [n, m] that are not in memory, as they come."""
-        none = cls(torch.zeros((ids.shape[1], len(HABITS))))
-        told = signals(memory, ids, none)[..., : len(TOLD)]
+    def of(cls, memory: Memory, told: Tensor, ids: Tensor) -> Habits:
+        """From the signals [n, m, TOLD] of records ids [n, m] as they come, none of which vouches for itself."""
         known = (ids != MISSING).cpu()
         count = known.sum(dim=0).clamp(min=1)
         sizes = (memory.records_.vocabulary.sizes.cpu() - FIRST).clamp(min=1).float()
@@ -48,40 +51,38 @@ class Habits:
         values = [sizes.log(), _rate(mean("unseen")), _rate(missing), mean("own"), mean("margin")]
         return cls(torch.stack(values, dim=1))
 
+    def beside(self, told: Tensor) -> Tensor:
+        """Signals [n, m, F] with the habits of their domains, [n, m, F + 5]."""
+        return torch.cat([told, self.values.to(told.dtype).expand(len(told), -1, -1)], dim=2)
+
 
 def _rate(share: Tensor) -> Tensor:
     """A share on a scale on which one in a thousand differs from none."""
     return (share + 1e-3).log()
 
 
-def signals(memory: Memory, ids: Tensor, habits: Habits, logits: Tensor | None = None) -> Tensor:
-    """Signals of every entity of records ids [n, m], float32 [n, m, F], on the CPU.
+def signals(memory: Memory, heard: Witnesses, lessons: Lessons) -> Tensor:
+    """Signals of every entity of some records, float32 [n, m, TOLD], on the CPU.
 
     Args:
         memory: votes on every domain with that domain hidden.
-        ids: the records.
-        habits: of the domains.
-        logits: of another explainer, [n, m]; a further signal.
+        heard: what the entities' own records say.
+        lessons: the records.
     """
-    parts = [_part(memory, part.to(torch.int64)) for part in ids.cpu().split(PART_ROWS)]
-    told = torch.cat([torch.empty((0, ids.shape[1], len(TOLD))), *parts])
-    usual = habits.values.to(told.dtype).expand(len(told), -1, -1)
-    more = [] if logits is None else [logits.cpu().float().nan_to_num(nan=0.0).clamp(-15, 15)[..., None]]
-    return torch.cat([told, usual, *more], dim=2)
+    parts = []
+    for part in lessons.split(PART_ROWS):
+        said = heard.tell(part.ids.to(memory.device_), part.own.to(memory.device_)).cpu()
+        parts.append(torch.cat([_voted(memory, part), said], dim=2))
+    return torch.cat([torch.empty((0, lessons.ids.shape[1], len(TOLD))), *parts])
 
 
-def _part(memory: Memory, ids: Tensor) -> Tensor:
-    ballot = memory.ask(ids, torch.zeros((*ids.shape, ids.shape[1]), dtype=torch.bool))
+def _voted(memory: Memory, part: Lessons) -> Tensor:
+    ids = part.ids
+    ballot = memory.ask(ids, torch.zeros((*ids.shape, ids.shape[1]), dtype=torch.bool), part.row)
     x = ids.to(memory.device_)
     own, best, entropy = (torch.zeros(ids.shape, device=x.device) for _ in range(3))
     for domain in range(ids.shape[1]):
-        share = ballot.probability(domain).clamp(min=LEAST)
-        log = share.log()
-        new = ballot.unseen_probability(domain).clamp(min=LEAST).log()
-        mine = log.gather(1, (x[:, domain, None] - FIRST).clamp(min=0)).squeeze(1)
-        own[:, domain] = torch.where(x[:, domain] >= FIRST, mine, new)
-        best[:, domain] = log.amax(dim=1)
-        entropy[:, domain] = -(share * log).sum(dim=1)
+        own[:, domain], best[:, domain], entropy[:, domain] = standing(ballot, domain)
     count = ballot.count(x)
     missing = x == MISSING
     margin = (best - own).clamp(min=0).masked_fill(missing, 0.0)
@@ -92,3 +93,17 @@ def _part(memory: Memory, ids: Tensor) -> Tensor:
     worst = others.topk(min(WORST, domains), dim=2).values
     told = [own, best, entropy, ballot.most, (count + 1.0).log(), ((count == 0) & ~missing).float(), missing.float()]
     return torch.cat([torch.stack([*told, margin], dim=2), worst], dim=2).cpu()
+
+
+def standing(ballot: Ballot, domain: int) -> tuple[Tensor, Tensor, Tensor]:
+    """How the records' entities of a domain did: their log-probability, that of the best, and the entropy, [b] each."""
+    x = ballot.ids[:, domain, None]
+    if len(ballot.counts_of(domain)) > LARGE:
+        tally = Tally.of(ballot, domain)
+        own = tally.at(x).squeeze(1)
+        return own.clamp(min=LEAST).log(), tally.best().clamp(min=LEAST).log(), tally.entropy()
+    share = ballot.probability(domain).clamp(min=LEAST)
+    log = share.log()
+    new = ballot.unseen_probability(domain).clamp(min=LEAST).log()
+    mine = log.gather(1, (x - FIRST).clamp(min=0)).squeeze(1)
+    return torch.where(x.squeeze(1) >= FIRST, mine, new), log.amax(dim=1), -(share * log).sum(dim=1)

@@ -43,7 +43,8 @@ def identity_of(
     return digest.hexdigest()[:16]
 
 
-def _deciding(part: Mapping[str, Any] | None) -> Any:
-    if part is None or "facts" not in part:
+def _deciding(part: Any) -> Any:
+    """What decides a part's answers: all but how it, and the parts inside it, were trained."""
+    if not isinstance(part, Mapping):
         return part
-    return {**part, "facts": {name: value for name, value in part["facts"].items() if name != HISTORY}}
+    return {name: _deciding(value) for name, value in part.items() if name != HISTORY}

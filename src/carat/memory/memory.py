@@ -64,6 +64,14 @@ class Memory(Fitted):
         asked, unseen = ids.to(self.device_), hidden.to(self.device_)
         return Ballot(self.records_, self.weights_, asked, unseen, left_out=gone, limit=limit)
 
+    def heard(self) -> Tensor:
+        """The domains that each domain listens to, int64 [m, J]."""
+        there = (self.weights_.match > 0).cpu()
+        there.fill_diagonal_(False)
+        # Stable, so that a domain that listens to all hears them in their order.
+        order = there.int().argsort(dim=1, descending=True, stable=True)
+        return order[:, : min(len(there) - 1, LISTENS)]
+
     def tensors(self) -> dict[str, Tensor]:
         """The records and the weights."""
         return {**self.records_.tensors(), **self.weights_.tensors()}

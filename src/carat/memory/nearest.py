@@ -69,7 +69,7 @@ def alike(records: Records, ids: Tensor, known: Tensor, limit: int) -> Alike:
     inside = slot - (ends - taken).gather(1, which)
     full, some = length.gather(1, which), taken.gather(1, which).clamp(min=1)
     place = starts[rows.gather(1, order)].gather(1, which) + inside * full // some
-    group = groups[place.clamp(max=len(groups) - 1)].masked_fill(~there, 0)
+    group = groups[place.clamp(max=len(groups) - 1)].to(torch.int64).masked_fill(~there, 0)
     found = records.ids[group]
     matches = (found == ids[:, None, :]) & known[:, None, :] & there[..., None]
     # Taken from a shorter list already: matching an entity whose list comes before this one.

@@ -67,6 +67,8 @@ class Ballot:
         limit: stored records looked at for each question; None looks at all of them.
     """
 
+    PRIOR = PRIOR
+
     def __init__(
         self,
         records: Records,
@@ -121,13 +123,25 @@ class Ballot:
         there = self.exponent.masked_fill((self.voters <= 0)[..., None], 0.0)
         return there.amax(dim=1).clamp(min=0)
 
-    def _base(self, domain: int, rows: Tensor) -> Tensor:
-        """How often each entity of a domain occurs, what is left out not counted, [r, entities]."""
+    def counts_of(self, domain: int) -> Tensor:
+        """How often each entity of a domain occurs, with nothing left out, float [entities]."""
         start = int(self.records.vocabulary.offsets[domain]) + FIRST
         size = int(self.records.vocabulary.sizes[domain]) - FIRST
-        counts = self.records.singles[start : start + size].to(self.worth.dtype).repeat(len(rows), 1)
-        lost = self._lost[rows, domain, None]
-        return counts.scatter_add_(1, (lost - FIRST).clamp(min=0), -(lost >= FIRST).to(counts.dtype))
+        return self.records.singles[start : start + size].to(self.worth.dtype)
+
+    def lost_of(self, domain: int, rows: Tensor) -> Tensor:
+        """The entity of the record that is left out of the vote on some records, int64 [r, 1]; 0 where none is."""
+        return self._lost[rows, domain, None]
+
+    def beyond(self, domain: int, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """What was looked at for some records: the entities, and what each weighs beyond frequency, [r, L] each.
+
+        Relative to exp(`most`). A record that was not looked at weighs no more than the 1 that it has in the counts.
+        """
+        entity = self.alike.ids[rows, :, domain].to(torch.int64)
+        top = self.most[rows, domain, None]
+        weight = (self.exponent[rows, :, domain] - top).exp() - (-top).exp()
+        return entity, self.voters[rows] * weight * (entity >= FIRST)
 
     def probability(self, domain: int, rows: Tensor | None = None) -> Tensor:
         """P(e | x) of every entity of a domain, [r, entities]; an entity never seen has what is missing to 1.
@@ -137,26 +151,28 @@ class Ballot:
             rows: which of the records, [r]; None is all of them.
         """
         rows = torch.arange(len(self.ids), device=self.ids.device) if rows is None else rows
-        base = self._base(domain, rows)
-        entity = self.alike.ids[rows, :, domain].to(torch.int64)
-        top = self.most[rows, domain, None]
-        least = (-top).exp()
-        # What a record weighs beyond the 1 that it has in the base: a record that was not looked at has no more.
-        beyond = self.voters[rows] * ((self.exponent[rows, :, domain] - top).exp() - least) * (entity >= FIRST)
+        lost = self.lost_of(domain, rows)
+        base = self.counts_of(domain).repeat(len(rows), 1)
+        base = base.scatter_add_(1, (lost - FIRST).clamp(min=0), -(lost >= FIRST).to(base.dtype))
+        entity, beyond = self.beyond(domain, rows)
+        least = (-self.most[rows, domain, None]).exp()
         weight = (base * least).scatter_add(1, (entity - FIRST).clamp(min=0), beyond).clamp(min=0)
         share = weight / weight.sum(dim=1, keepdim=True).clamp(min=1e-30)
         floor = self.weights.floor[domain]
-        return (1 - floor) * share + floor * (base + PRIOR) / self._prior(base)[:, None]
+        prior = self.prior(base.sum(dim=1, keepdim=True), base.shape[1])
+        return (1 - floor) * share + floor * (base + PRIOR) / prior
 
     def unseen_probability(self, domain: int) -> Tensor:
         """P of an entity that no stored record holds, [b]."""
-        base = self._base(domain, torch.arange(len(self.ids), device=self.ids.device))
-        return self.weights.floor[domain] * PRIOR / self._prior(base)
+        lost = self.lost_of(domain, torch.arange(len(self.ids), device=self.ids.device)).squeeze(1)
+        counts = self.counts_of(domain)
+        known = counts.sum() - (lost >= FIRST).to(counts.dtype)
+        return self.weights.floor[domain] * PRIOR / self.prior(known, len(counts))
 
     @staticmethod
-    def _prior(base: Tensor) -> Tensor:
-        """N_d + 0.1 · (V_d + 1), the extra one for an entity never seen, [r]."""
-        return base.sum(dim=1) + PRIOR * (base.shape[1] + 1)
+    def prior(known: Tensor, entities: int) -> Tensor:
+        """N_d + 0.1 · (V_d + 1), the extra one for an entity never seen, in the shape of N_d."""
+        return known + PRIOR * (entities + 1)
 
     def joint(self, targets: Tensor, versions: Tensor) -> Tensor:
         """log P of whole combinations: the share of the weight of records that hold all of a version's target entities.
