@@ -13,12 +13,15 @@ from carat.explain.lessons import Lessons
 from carat.explain.witnesses import Witnesses
 from carat.memory import LARGE, Ballot, Memory, Tally
 
-PART_ROWS = 128
+PART_ROWS = 64
 """Records asked about at once: larger parts no longer fit the caches."""
 LEAST = 1e-12
 WORST = 2
 """Margins of other domains that the judge is told of."""
-VOTED = ("own", "best", "entropy", "agreement", "count", "unseen", "missing", "margin", "worst", "next worst")
+VOTED = (
+    *("own", "best", "entropy", "agreement", "count", "unseen", "missing", "margin", "worst", "next worst"),
+    *("own again", "margin again"),
+)
 """What the vote says of every entity."""
 TOLD = (*VOTED, *(f"witnesses, {name}" for name in witnesses.TOLD))
 """The signals of every entity."""
@@ -77,22 +80,34 @@ def signals(memory: Memory, heard: Witnesses, lessons: Lessons) -> Tensor:
 
 
 def _voted(memory: Memory, part: Lessons) -> Tensor:
+    """What similar records say of every entity, and what they say without the other entity that is most in doubt.
+
+    A second wrong entity leads the vote on the first one astray. So the vote is held again, on each domain with the
+    worst of the others hidden.
+    """
     ids = part.ids
-    ballot = memory.ask(ids, torch.zeros((*ids.shape, ids.shape[1]), dtype=torch.bool), part.row)
-    x = ids.to(memory.device_)
-    own, best, entropy = (torch.zeros(ids.shape, device=x.device) for _ in range(3))
-    for domain in range(ids.shape[1]):
-        own[:, domain], best[:, domain], entropy[:, domain] = standing(ballot, domain)
-    count = ballot.count(x)
-    missing = x == MISSING
-    margin = (best - own).clamp(min=0).masked_fill(missing, 0.0)
     domains = ids.shape[1]
-    others = (
-        margin[:, None].expand(-1, domains, -1).masked_fill(torch.eye(domains, dtype=torch.bool, device=x.device), 0)
-    )
-    worst = others.topk(min(WORST, domains), dim=2).values
+    hidden = torch.zeros((*ids.shape, domains), dtype=torch.bool, device=memory.device_)
+    ballot = memory.ask(ids, hidden, part.row)
+    x = ballot.ids
+    missing = x == MISSING
+    own, best, entropy = _standings(ballot)
+    margin = (best - own).clamp(min=0).masked_fill(missing, 0.0)
+    itself = torch.eye(domains, dtype=torch.bool, device=x.device)
+    worst, which = margin[:, None].expand(-1, domains, -1).masked_fill(itself, 0).topk(min(WORST, domains), dim=2)
+    again = ballot.again(hidden.scatter(2, which[..., :1], True))
+    own_again, best_again, _ = _standings(again)
+    count = ballot.count(x)
     told = [own, best, entropy, ballot.most, (count + 1.0).log(), ((count == 0) & ~missing).float(), missing.float()]
-    return torch.cat([torch.stack([*told, margin], dim=2), worst], dim=2).cpu()
+    second = [own_again, (best_again - own_again).clamp(min=0).masked_fill(missing, 0.0)]
+    return torch.cat([torch.stack([*told, margin], dim=2), worst, torch.stack(second, dim=2)], dim=2).cpu()
+
+
+def _standings(ballot: Ballot) -> tuple[Tensor, Tensor, Tensor]:
+    """Of every domain, [b, m] each; see `standing`."""
+    found = [standing(ballot, domain) for domain in range(ballot.ids.shape[1])]
+    own, best, entropy = (torch.stack([each[k] for each in found], dim=1) for k in range(3))
+    return own, best, entropy
 
 
 def standing(ballot: Ballot, domain: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -18,7 +18,7 @@ from carat.memory.vote import Ballot, Weights
 from carat.training import Run
 from carat.training.fitted import Fitted
 
-LIMIT = 2_048
+LIMIT = 1_024
 """Stored records that a question looks at, where not all of them are."""
 EXACT = 4_096
 """Groups of identical records up to which every question looks at all of them."""

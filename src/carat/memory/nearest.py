@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from carat.data.vocabulary import FIRST
 from carat.memory.store import Records
 
 
@@ -16,8 +17,8 @@ class Alike:
 
     Args:
         group: which groups, int64 [b, L]; −1 where there are no more.
-        ids: their entities, int32 [b, L, m].
-        matches: where they hold the entity asked about, bool [b, L, m].
+        ids: their entities, int32 [b, m, L]: domain by domain, for that is how they are asked.
+        matches: where they hold the entity asked about, bool [b, m, L].
         weight: how many records each stands for, float [b, L]; 0 at the padding.
     """
 
@@ -30,12 +31,11 @@ class Alike:
 def all_records(records: Records, ids: Tensor) -> Alike:
     """Every group, for records ids int64 [b, m]."""
     count = len(ids)
-    mine = records.ids[None].expand(count, -1, -1)
-    known = (ids >= 2)[:, None, :]
+    mine = records.columns[None].expand(count, -1, -1)
     return Alike(
         torch.arange(len(records), device=ids.device).expand(count, -1),
         mine,
-        (mine == ids[:, None, :]) & known,
+        (mine == ids[..., None]) & (ids >= FIRST)[..., None],
         records.count.float().expand(count, -1),
     )
 
@@ -70,11 +70,11 @@ def alike(records: Records, ids: Tensor, known: Tensor, limit: int) -> Alike:
     full, some = length.gather(1, which), taken.gather(1, which).clamp(min=1)
     place = starts[rows.gather(1, order)].gather(1, which) + inside * full // some
     group = groups[place.clamp(max=len(groups) - 1)].to(torch.int64).masked_fill(~there, 0)
-    found = records.ids[group]
-    matches = (found == ids[:, None, :]) & known[:, None, :] & there[..., None]
+    found = torch.stack([column[group] for column in records.columns], dim=1)
+    matches = (found == ids[..., None]) & known[..., None] & there[:, None]
     # Taken from a shorter list already: matching an entity whose list comes before this one.
     rank = order.argsort(dim=1)  # place of each domain's list
-    again = (matches & (rank[:, None, :] < which[..., None])).any(dim=2)
+    again = (matches & (rank[..., None] < which[:, None])).any(dim=1)
     kept = there & ~again
     weight = records.count[group] * kept * (full / some)
-    return Alike(group.masked_fill(~kept, -1), found, matches & kept[..., None], weight.float())
+    return Alike(group.masked_fill(~kept, -1), found, matches & kept[:, None], weight.float())

@@ -42,6 +42,11 @@ class Records:
         """How many records there are, N."""
         return int(self.count.sum())
 
+    @cached_property
+    def columns(self) -> Tensor:
+        """The entities domain by domain, int32 [m, g]: a domain's are looked up by the thousand."""
+        return self.ids.T.contiguous()
+
     def _column(self, domain: int) -> tuple[Tensor, Tensor]:
         """The groups whose entity of a domain is known, and those entities as rows of the vocabulary's layout, [k]."""
         ids = self.ids[:, domain]

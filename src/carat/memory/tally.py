@@ -45,7 +45,6 @@ class Tally:
     @classmethod
     def of(cls, ballot: Ballot, domain: int, rows: Tensor | None = None) -> Tally:
         """Of some records of a ballot, [r]; None is all of them."""
-        rows = torch.arange(len(ballot.ids), device=ballot.ids.device) if rows is None else rows
         entity, beyond = ballot.beyond(domain, rows)
         order = entity.argsort(dim=1)
         entity, beyond = entity.gather(1, order), beyond.gather(1, order)
@@ -57,13 +56,13 @@ class Tally:
         entities = entities.masked_fill(entities < FIRST, BEYOND_ALL)
         # What nobody knew, if anything, stood first; sorted to the end it is out of the way of a binary search.
         order = entities.argsort(dim=1)
-        width = max(int((entities < BEYOND_ALL).sum(dim=1).max()) if len(rows) else 0, 1)
+        width = max(int((entities < BEYOND_ALL).sum(dim=1).max()) if len(entity) else 0, 1)
         entities = entities.gather(1, order)[:, :width].contiguous()
         votes = votes.gather(1, order)[:, :width].masked_fill(entities == BEYOND_ALL, 0.0)
         counts = ballot.counts_of(domain)
         lost = ballot.lost_of(domain, rows)
         known = counts.sum() - (lost >= FIRST).to(counts.dtype)  # [r, 1]
-        scale = (-ballot.most[rows, domain, None]).exp()
+        scale = (-ballot.top_of(domain, rows)).exp()
         everything = (known * scale + votes.sum(dim=1, keepdim=True)).clamp(min=1e-30)
         floor = ballot.weights.floor[domain]
         prior = ballot.prior(known, len(counts))
@@ -112,7 +111,8 @@ class Tally:
         values, times = torch.unique(self.counts, return_counts=True)
         others = (_surprise(self.slope * values + self.least) * times).sum(dim=1)
         listed = (_surprise(self.slope * self.counts[safe - FIRST] + self.least) * there).sum(dim=1)
-        return voted + others - listed
+        whole: Tensor = voted + others - listed
+        return whole
 
     def _count(self, entities: Tensor) -> Tensor:
         known = entities >= FIRST

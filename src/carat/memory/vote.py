@@ -65,6 +65,7 @@ class Ballot:
             [b, m, m]; a domain is always hidden from itself.
         left_out: group of a stored record that is left out for each question, int64 [b]; −1 for none.
         limit: stored records looked at for each question; None looks at all of them.
+        found: the stored records to look at, where they were found before.
     """
 
     PRIOR = PRIOR
@@ -77,17 +78,23 @@ class Ballot:
         hidden: Tensor,
         left_out: Tensor | None = None,
         limit: int | None = None,
+        found: Alike | None = None,
     ) -> None:
         self.records, self.weights, self.ids = records, weights, ids.to(torch.int64)
         self.left_out = torch.full((len(ids),), -1, device=ids.device) if left_out is None else left_out
         self.offsets = records.vocabulary.offsets.to(ids.device)
         self.known = self.ids >= FIRST
         self.worth = self._worth(hidden | torch.eye(ids.shape[1], dtype=torch.bool, device=ids.device))
-        found = all_records(records, self.ids) if limit is None else alike(records, self.ids, self.known, limit)
+        if found is None:
+            found = all_records(records, self.ids) if limit is None else alike(records, self.ids, self.known, limit)
         self.alike: Alike = found
         # One record fewer of the group that is left out.
         mine = (found.group == self.left_out[:, None]) & (self.left_out >= 0)[:, None]
         self.voters = (found.weight - mine.to(found.weight.dtype)).clamp(min=0)  # [b, L]
+
+    def again(self, hidden: Tensor) -> Ballot:
+        """The same question to the same records with other domains hidden, bool [b, m, m]."""
+        return Ballot(self.records, self.weights, self.ids, hidden, self.left_out, found=self.alike)
 
     @property
     def total(self) -> Tensor:
@@ -114,14 +121,20 @@ class Ballot:
 
     @cached_property
     def exponent(self) -> Tensor:
-        """Σ_j a_dj(x_j) · [t_j = x_j] of every record looked at and domain, [b, L, m]."""
-        return self.alike.matches.to(self.worth.dtype) @ self.worth.transpose(1, 2)
+        """Σ_j a_dj(x_j) · [t_j = x_j] of every domain and record looked at, [b, m, L]."""
+        return self.worth @ self.alike.matches.to(self.worth.dtype)
 
     @cached_property
     def most(self) -> Tensor:
         """The largest exponent, for the sums to neither overflow nor vanish, at least 0, [b, m]."""
-        there = self.exponent.masked_fill((self.voters <= 0)[..., None], 0.0)
-        return there.amax(dim=1).clamp(min=0)
+        there = self.exponent.masked_fill((self.voters <= 0)[:, None], 0.0)
+        return there.amax(dim=2).clamp(min=0)
+
+    @cached_property
+    def _weight(self) -> Tensor:
+        """What every record looked at weighs beyond frequency, relative to exp(`most`), [b, m, L]."""
+        top = self.most[..., None]
+        return ((self.exponent - top).exp() - (-top).exp()) * self.voters[:, None] * (self.alike.ids >= FIRST)
 
     def counts_of(self, domain: int) -> Tensor:
         """How often each entity of a domain occurs, with nothing left out, float [entities]."""
@@ -129,19 +142,24 @@ class Ballot:
         size = int(self.records.vocabulary.sizes[domain]) - FIRST
         return self.records.singles[start : start + size].to(self.worth.dtype)
 
-    def lost_of(self, domain: int, rows: Tensor) -> Tensor:
-        """The entity of the record that is left out of the vote on some records, int64 [r, 1]; 0 where none is."""
-        return self._lost[rows, domain, None]
+    def lost_of(self, domain: int, rows: Tensor | None = None) -> Tensor:
+        """The entity of the record left out of the vote on some or all records, int64 [r, 1]; 0 where none is."""
+        lost = self._lost[:, domain, None]
+        return lost if rows is None else lost[rows]
 
-    def beyond(self, domain: int, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """What was looked at for some records: the entities, and what each weighs beyond frequency, [r, L] each.
+    def top_of(self, domain: int, rows: Tensor | None = None) -> Tensor:
+        """The largest exponent of the vote on some or all records, [r, 1]."""
+        most = self.most[:, domain, None]
+        return most if rows is None else most[rows]
+
+    def beyond(self, domain: int, rows: Tensor | None) -> tuple[Tensor, Tensor]:
+        """What was looked at for some or all records: entities, and what each weighs beyond frequency, [r, L] each.
 
         Relative to exp(`most`). A record that was not looked at weighs no more than the 1 that it has in the counts.
         """
-        entity = self.alike.ids[rows, :, domain].to(torch.int64)
-        top = self.most[rows, domain, None]
-        weight = (self.exponent[rows, :, domain] - top).exp() - (-top).exp()
-        return entity, self.voters[rows] * weight * (entity >= FIRST)
+        if rows is None:
+            return self.alike.ids[:, domain].to(torch.int64), self._weight[:, domain]
+        return self.alike.ids[rows, domain].to(torch.int64), self._weight[rows, domain]
 
     def probability(self, domain: int, rows: Tensor | None = None) -> Tensor:
         """P(e | x) of every entity of a domain, [r, entities]; an entity never seen has what is missing to 1.
@@ -150,12 +168,11 @@ class Ballot:
             domain: asked about.
             rows: which of the records, [r]; None is all of them.
         """
-        rows = torch.arange(len(self.ids), device=self.ids.device) if rows is None else rows
         lost = self.lost_of(domain, rows)
-        base = self.counts_of(domain).repeat(len(rows), 1)
+        base = self.counts_of(domain).repeat(len(lost), 1)
         base = base.scatter_add_(1, (lost - FIRST).clamp(min=0), -(lost >= FIRST).to(base.dtype))
         entity, beyond = self.beyond(domain, rows)
-        least = (-self.most[rows, domain, None]).exp()
+        least = (-self.top_of(domain, rows)).exp()
         weight = (base * least).scatter_add(1, (entity - FIRST).clamp(min=0), beyond).clamp(min=0)
         share = weight / weight.sum(dim=1, keepdim=True).clamp(min=1e-30)
         floor = self.weights.floor[domain]
@@ -164,7 +181,7 @@ class Ballot:
 
     def unseen_probability(self, domain: int) -> Tensor:
         """P of an entity that no stored record holds, [b]."""
-        lost = self.lost_of(domain, torch.arange(len(self.ids), device=self.ids.device)).squeeze(1)
+        lost = self.lost_of(domain).squeeze(1)
         counts = self.counts_of(domain)
         known = counts.sum() - (lost >= FIRST).to(counts.dtype)
         return self.weights.floor[domain] * PRIOR / self.prior(known, len(counts))
@@ -185,13 +202,13 @@ class Ballot:
             [b, C]; −∞ where no record that was looked at holds the combination.
         """
         share = targets.to(self.worth.dtype) / targets.sum(dim=1, keepdim=True).clamp(min=1)
-        exponent = (self.exponent @ share[..., None]).squeeze(-1)  # [b, L]
+        exponent = (share[:, None] @ self.exponent).squeeze(1)  # [b, L]
         top = exponent.masked_fill(self.voters <= 0, 0.0).amax(dim=1, keepdim=True).clamp(min=0)
         weight = self.voters * (exponent - top).exp()
         rest = (self.total - self.voters.sum(dim=1, keepdim=True)).clamp(min=0) * (-top).exp()
         holds = torch.ones((len(versions), versions.shape[1], weight.shape[1]), dtype=torch.bool, device=weight.device)
         for domain in range(versions.shape[2]):
-            same = self.alike.ids[:, None, :, domain] == versions[:, :, None, domain]
+            same = self.alike.ids[:, None, domain] == versions[:, :, None, domain]
             holds &= same | ~targets[:, domain, None, None]
         held = (holds.to(weight.dtype) @ weight[..., None]).squeeze(-1)
         return (held / (weight.sum(dim=1, keepdim=True) + rest).clamp(min=1e-30)).log()

@@ -168,6 +168,11 @@ class UnionSource:
         weighers = [name for name, source in self.sources.items() if isinstance(source, Weigher)]
         self.weights = dict.fromkeys(weighers, 1 / max(len(weighers), 1)) if weights is None else dict(weights)
 
+    def weighed(self, ids: Tensor, targets: Tensor, candidates: Tensor) -> dict[str, Tensor]:
+        """What the sources that count in the total give candidates [n, m, L], each [n, m, L], none below the floor."""
+        weighers = {name: source for name, source in self.sources.items() if isinstance(source, Weigher)}
+        return {name: weighers[name].weigh(ids, targets, candidates).clamp(min=FLOOR) for name in self.weights}
+
     def propose(self, ids: Tensor, targets: Tensor, limit: int) -> Candidates:
         """Up to `limit` of each source, each entity once."""
         slots = targets.nonzero(as_tuple=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
 from carat.explain import CountsExplainer
 from carat.protocols import CandidateSource
 from carat.recourse.candidates import CountsSource, UnionSource, context, counts, graph
 from carat.recourse.engine import Guided, Method
 from carat.recourse.parts import ModelParts
-from carat.recourse.ranking import BlendRanking, DetectorRanking, WholeRecord
-from carat.recourse.recollection import Together, memory
+from carat.recourse.ranking import READING, Blend, BlendRanking, DetectorRanking, Opinion
+from carat.recourse.recollection import Together, Witnessed, memory
 
 
 def carat(parts: ModelParts) -> Method:
@@ -31,27 +34,39 @@ def carat_plus(parts: ModelParts) -> Method:
         "context": context(parts),
         "counts": counts(parts),
     }
-    weights = {"context": 0.7, "counts": 0.3}
-    if parts.judge is not None:
-        sources, weights = {**sources, "memory": memory(parts)}, {"context": 0.4, "counts": 0.1, "memory": 0.5}
-    return _blended("carat-plus", parts, UnionSource(sources, weights=weights), parts.transformer)
+    if parts.judge is None:
+        return _blended("carat-plus", parts, sources, Blend({"context": 0.7, "counts": 0.3}, {"reading": READING}))
+    begin = Blend({"context": 0.4, "counts": 0.1, "memory": 0.5}, {"together": 0.5, "witnesses": 0.1, "reading": 1.0})
+    return _blended("carat-plus", parts, {**sources, "memory": memory(parts)}, begin)
 
 
 def instant(parts: ModelParts) -> Method:
     """The judge's votes and counts, or counts and nothing else."""
     if parts.judge is None:
         assert isinstance(parts.explainer, CountsExplainer)
-        return _blended("instant", parts, CountsSource(parts.explainer.bayes_), None)
+        return _blended("instant", parts, {"counts": CountsSource(parts.explainer.bayes_)}, Blend({"counts": 1.0}))
+    light = replace(parts, explainer=parts.judge.light)
     sources: dict[str, CandidateSource] = {"memory": memory(parts), "counts": counts(parts)}
-    return _blended("instant", parts, UnionSource(sources, weights={"memory": 0.8, "counts": 0.2}), None)
+    begin = Blend({"memory": 0.8, "counts": 0.2}, {"together": 0.5, "witnesses": 0.1})
+    return _blended("instant", light, sources, begin)
 
 
-def _blended(name: str, parts: ModelParts, source: CandidateSource, reader: WholeRecord | None) -> Method:
+def _blended(name: str, parts: ModelParts, sources: Mapping[str, CandidateSource], begin: Blend) -> Method:
     explainer = parts.explainer
     assert explainer is not None
-    together = None if parts.judge is None else Together(parts.memory)
+    blend = parts.blends.get(name, begin)
+    opinions = {opinion: OPINIONS[opinion](parts) for opinion in blend.opinions}
 
     def ranking(prefer: float, cost_weight: float) -> BlendRanking:
-        return BlendRanking(parts.reference, reader, prefer=prefer, cost_weight=cost_weight, together=together)
+        return BlendRanking(parts.reference, opinions, blend=blend, prefer=prefer, cost_weight=cost_weight)
 
+    source = UnionSource(sources, weights=blend.sources) if len(sources) > 1 else next(iter(sources.values()))
     return Guided(name, parts.vocabulary, parts.pairs, parts.detector, explainer, source, ranking)
+
+
+OPINIONS: dict[str, Callable[[ModelParts], Opinion]] = {
+    "together": lambda parts: Together(parts.memory),
+    "witnesses": lambda parts: Witnessed(parts.witnesses),
+    "reading": lambda parts: parts.transformer,
+}
+"""What can be said of whole counterfactuals."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from torch import Tensor
@@ -12,9 +12,11 @@ from carat.data.training_data import TrainingData
 from carat.data.vocabulary import Vocabulary
 from carat.errors import InputError
 from carat.explain import CountsExplainer, FittedExplainer, Judge, TransformerExplainer
+from carat.explain.witnesses import Witnesses
 from carat.graph import KnowledgeGraph
 from carat.memory import Memory
 from carat.protocols import Detector
+from carat.recourse.ranking import Blend
 from carat.training import Run
 
 _REFIT = "fit it again with `profile` fast or paper"
@@ -43,6 +45,7 @@ class ModelParts:
         threshold: anomalous begins below this score.
         records: what the model was trained on, where it is at hand; a model does not keep it.
         run: seed and device of methods that draw or train.
+        blends: weights that were learned for a method's opinions, by its name.
     """
 
     vocabulary: Vocabulary
@@ -54,6 +57,7 @@ class ModelParts:
     threshold: float = float("-inf")
     records: TrainingData | None = None
     run: Run = field(default_factory=Run)
+    blends: Mapping[str, Blend] = field(default_factory=dict)
 
     def lacks(self, needs: Iterable[str]) -> list[str]:
         """Which of some needs are not met here."""
@@ -92,6 +96,12 @@ class ModelParts:
         """The records that the judge asks."""
         assert isinstance(self.explainer, Judge)
         return self.explainer.memory_
+
+    @property
+    def witnesses(self) -> Witnesses:
+        """What the judge hears of entities' own records."""
+        assert isinstance(self.explainer, Judge)
+        return self.explainer.witnesses_
 
     @property
     def neighbours(self) -> KnowledgeGraph:

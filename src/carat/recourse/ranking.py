@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -41,20 +43,31 @@ class SearchRanking(Protocol):
         ...
 
 
-class WholeRecord(Protocol):
-    """What the blend asks of an explainer."""
+class Opinion(Protocol):
+    """Looks at whole counterfactuals."""
 
     def read(self, base: Tensor, records: Tensor) -> Tensor:
-        """Log-likelihood of whole records: versions [n, C, m] of records [n, m] → [n, C]."""
+        """How well whole records fit, in nats: versions [n, C, m] of records [n, m] → [n, C]."""
         ...
 
 
-class Combining(Protocol):
-    """What the blend asks of a memory."""
+@dataclass(frozen=True)
+class Blend:
+    """Weights of the opinions that make a counterfactual plausible.
 
-    def gain(self, base: Tensor, versions: Tensor) -> Tensor:
-        """For versions [n, C, m] of records [n, m], what the sum of single log-weights lacks, [n, C]."""
-        ...
+    Args:
+        sources: of the log-weights that each source gives a replacement, by name.
+        opinions: of what looks at whole counterfactuals, by name.
+        learned_from: corrupted records that the weights were learned from; 0 where they are as they began.
+    """
+
+    sources: Mapping[str, float] = field(default_factory=dict)
+    opinions: Mapping[str, float] = field(default_factory=dict)
+    learned_from: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary: `Blend(**blend.to_json())` gives it back."""
+        return {"sources": dict(self.sources), "opinions": dict(self.opinions), "learned_from": self.learned_from}
 
 
 class DetectorRanking:
@@ -87,13 +100,12 @@ class DetectorRanking:
 
 
 READING = 2.0
-"""Weight of the explainer's reading of the whole record against the replacements' own log-weight."""
+"""Weight of the explainer's reading of the whole record against the replacements' own log-weight, where none was
+learned."""
+SLOW = "reading"
+"""The opinion that is asked about a shortlist alone."""
 IMPROVES = 12.0
 """Nats for being more normal than the record: what the detector likes no better is no counterfactual of it."""
-
-
-TOGETHER = 0.5
-"""Weight of what combinations of several replacements are worth beyond their parts."""
 
 
 SHORTLIST = 50
@@ -107,43 +119,44 @@ GAP = 10.0
 class BlendRanking:
     """Plausible and valid together, with one dial between them.
 
-    plausible = log-weight of the replacements + `READING` · the explainer's log-likelihood of the whole new record
+    plausible = log-weight of the replacements + the weighted opinions on the whole new record
     valid = log of the share of normal records that score no higher + `IMPROVES` if above the record's own score
 
-    The search goes by the log-weight and the detector; the explainer reads a shortlist of what it found.
+    The search goes by the log-weight and the detector. Opinions are then heard on what it found; the explainer's
+    `reading`, where most of the time goes, on a shortlist.
 
     Args:
         reference: scores of normal records, ascending, [r].
-        explainer: reads whole records; None leaves that out.
+        opinions: on whole counterfactuals, by name.
+        blend: the opinions' weights; the sources' are in the log-weights already.
         prefer: the dial, from 0 (plausible) to 1 (valid).
         shortlist: how many the explainer reads.
         cost_weight: nats a unit of cost.
-        together: weighs combinations of several replacements; None leaves that out.
     """
 
     def __init__(
         self,
         reference: Tensor,
-        explainer: WholeRecord | None,
+        opinions: Mapping[str, Opinion] | None = None,
         *,
+        blend: Blend | None = None,
         prefer: float = 0.5,
         shortlist: int = SHORTLIST,
         cost_weight: float = 0.0,
-        together: Combining | None = None,
     ) -> None:
         if not 0 <= prefer <= 1:
             raise InputError(f"prefer must lie between 0 (plausible) and 1 (valid), got {prefer}")
         self.validity = Validity(reference)
-        self.explainer = explainer
+        self.opinions = dict(opinions or {})
+        self.blend = blend or Blend(opinions=dict.fromkeys(self.opinions, READING))
         self.prefer = prefer
         self.shortlist = shortlist
         self.cost_weight = cost_weight
-        self.together = together
 
     def objective(
         self, base_score: Tensor, score: Terms | None, weight: Terms, cost: Tensor
     ) -> tuple[list[Terms], Finish | None]:
-        """The blend without the explainer; by the log-weight alone where the detector can't be taken apart."""
+        """The blend without opinions; by the log-weight alone where the detector can't be taken apart."""
         weight = _less(weight, self.cost_weight * cost)
         if score is None:
             return [weight], None
@@ -164,31 +177,36 @@ class BlendRanking:
         does not count: a list padded with it serves nobody.
         """
         plausible = found.log_weight - self.cost_weight * found.cost
-        if self.together is not None:
-            plausible = plausible + TOGETHER * self.together.gain(base, found.counterfactuals)
+        for name, opinion in self.opinions.items():
+            if name != SLOW:
+                plausible = plausible + self.blend.opinions[name] * opinion.read(base, found.counterfactuals)
         cheap = self._blend(plausible, found.score, found.base_score).masked_fill(~found.mask, -torch.inf)
         if self.prefer:
             idle = (found.score <= found.base_score[:, None]) & (cheap < cheap.amax(dim=1, keepdim=True) - GAP)
             cheap = cheap.masked_fill(idle, -torch.inf)
         value, place = top(cheap, cheap.shape[1])
         counts = value > -torch.inf
-        if self.explainer is None:
+        if SLOW not in self.opinions:
             return place[:, :k], counts[:, :k]
         first, there = place[:, : self.shortlist], counts[:, : self.shortlist]
         records = found.counterfactuals.gather(1, first[..., None].expand(-1, -1, base.shape[1]))
-        read = plausible.gather(1, first) + READING * self.explainer.read(base, records)
+        reading = self.opinions[SLOW].read(base, records)
+        read = plausible.gather(1, first) + self.blend.opinions[SLOW] * reading
         value = self._blend(read, found.score.gather(1, first), found.base_score)
         _, order = top(value.masked_fill(~there, -torch.inf), first.shape[1])
         # Those that count still come first, and in the same number: `counts` need not be reordered.
         return torch.cat([first.gather(1, order), place[:, self.shortlist :]], dim=1)[:, :k], counts[:, :k]
 
+    def valid(self, score: Tensor, base_score: Tensor) -> Tensor:
+        """The detector's side: scores [n, C] of versions of records whose own are [n]."""
+        return self.validity(score).add_(score > base_score[:, None], alpha=IMPROVES)
+
     def _blend(self, plausible: Tensor, score: Tensor, base_score: Tensor) -> Tensor:
         """All [n, C] but the records' own scores, [n]."""
         if not self.prefer:
             return plausible
-        valid = self.validity(score).add_(score > base_score[:, None], alpha=IMPROVES)
         # Wholly on the valid side, plausibility still decides among equals.
-        return valid.mul_(self.prefer).add_(plausible, alpha=max(1 - self.prefer, 1e-6))
+        return self.valid(score, base_score).mul_(self.prefer).add_(plausible, alpha=max(1 - self.prefer, 1e-6))
 
 
 def _less(terms: Terms, cost: Tensor) -> Terms:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from carat.data.vocabulary import FIRST
+from carat.explain.witnesses import Witnesses
 from carat.memory import Ballot, Memory
 from carat.recourse.candidates import DenseSource
 from carat.recourse.parts import ModelParts
@@ -52,7 +53,7 @@ class Together:
     def __init__(self, remembered: Memory) -> None:
         self.memory = remembered
 
-    def gain(self, base: Tensor, versions: Tensor) -> Tensor:
+    def read(self, base: Tensor, versions: Tensor) -> Tensor:
         """For versions int64 [n, C, m] of records base [n, m], what the sum of single votes lacks, [n, C]."""
         found = torch.zeros(versions.shape[:2], device=base.device)
         if not versions.shape[1]:
@@ -71,6 +72,26 @@ class Together:
             both = torch.logaddexp(ballot.joint(chosen, mine), single) - math.log(2)
             found[rows] = (both - single).to(base.device)
         return found
+
+
+class Witnessed:
+    """What the new entities' own records say of the company that they would be in.
+
+    Args:
+        heard: the judge's.
+    """
+
+    def __init__(self, heard: Witnesses) -> None:
+        self.heard = heard
+
+    def read(self, base: Tensor, versions: Tensor) -> Tensor:
+        """For versions int64 [n, C, m] of records base [n, m], the witnesses for what was replaced, [n, C]."""
+        if not versions.numel():
+            return torch.zeros(versions.shape[:2], device=base.device)
+        device = self.heard.table.device
+        flat = versions.flatten(0, 1).to(device)
+        said = self.heard.tell(flat, torch.zeros(flat.shape, dtype=torch.bool, device=device))[..., 0]
+        return (said.view(versions.shape).to(base.device) * (versions != base[:, None])).sum(dim=2)
 
 
 def asked(remembered: Memory, ids: Tensor, targets: Tensor) -> Ballot:
