@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from carat.data import ColumnOptions, Columns, Fold, TrainingData
+from carat.data import ColumnOptions, Columns, Fold, Sketch, TrainingData
 from carat.detectors import OutsideDetector
 from carat.detectors.encodings import Encoding
 from carat.devices import pick_device
@@ -142,6 +142,7 @@ def fit_prepared(
             "records": len(data.train),
             "held_out": len(data.held_out),
             "fingerprint": prepared.fingerprint(),
+            "sketch": Sketch.of(data).to_json(),
             "left_out": dict(prepared.left_out),
             "min_count": prepared.min_count,
             "profile": parts.profile,
