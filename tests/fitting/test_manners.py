@@ -59,15 +59,29 @@ def test_record_points_at_the_row_it_is_about(model: carat.Model) -> None:
 
 
 @pytest.mark.parametrize(
-    "index",
-    [[1] * 36, pd.MultiIndex.from_arrays([range(36), range(36)])],
+    ("index", "why"),
+    [([1] * 36, "repeats labels"), (pd.MultiIndex.from_arrays([range(36), range(36)]), "has several levels")],
     ids=["not unique", "two levels"],
 )
-def test_an_index_that_does_not_tell_rows_apart_is_kept_but_names_nothing(model: carat.Model, index: Any) -> None:
+def test_an_index_that_does_not_tell_rows_apart_is_kept_but_names_nothing(
+    model: carat.Model, index: Any, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And whoever has such a frame is told, once a call."""
     frame = ROWS.to_pandas().set_axis(index, axis=0)
     scored = model.score(frame)
     assert scored["record"].tolist() == list(range(36))
     assert scored.index.equals(frame.index)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the index of the frame {why}, so `record` is the position of a row, counted from 0: call reset_index() "
+        "first, or name a column that identifies the rows with `id` when you fit"
+    ]
+    caplog.clear()
+    result = model.recourse(frame, k=1, all=True)
+    assert [remark.code for remark in result.remarks] == ["index"]
+    caplog.clear()
+    model.score(frame.reset_index())
+    model.score(shuffled())
+    assert not caplog.records
 
 
 def test_the_id_column_wins_over_the_index() -> None:
@@ -76,6 +90,9 @@ def test_the_id_column_wins_over_the_index() -> None:
     frame = table.to_pandas().iloc[[7, 3]]
     assert model.score(frame)["record"].tolist() == ["B7", "B3"]
     assert model.score(frame).index.tolist() == [7, 3]
+    doubtful = model.recourse(frame.set_axis([1, 1], axis=0), k=1, all=True)
+    assert [row["record"] for row in doubtful.records] == ["B7", "B3"]
+    assert not doubtful.remarks, "the ids name the rows, whatever the index is"
 
 
 def test_old_values_stand_beside_the_new(model: carat.Model) -> None:

@@ -119,6 +119,7 @@ class Job(ABC, Generic[B]):
         if self._begun:
             raise InputError("a job runs once; make another one for another run")
         self._begun = True
+        self._remark_ambiguous()
         for batch in self._batches():
             self.cancel.check()
             yield batch
@@ -189,6 +190,17 @@ class Job(ABC, Generic[B]):
             self.summary.read,
             datetime.now(UTC).isoformat(timespec="seconds"),
         )
+
+    def _remark_ambiguous(self) -> None:
+        """Whoever looks a record up by its index label must know where that is not what `record` holds."""
+        why = getattr(self._source, "ambiguous", None)
+        if why is not None and self.model.schema.id is None:
+            self.remark(
+                "index",
+                f"the index of the frame {why}, so `record` is the position of a row, counted from 0: call "
+                "reset_index() first, or name a column that identifies the rows with `id` when you fit",
+                warning=True,
+            )
 
     def _remark_if_learned(self) -> None:
         """A record that was learned from has vouched for itself; whoever asks about such records should know."""
