@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from carat.data.sources.frames import arrow_table
 from carat.errors import InputError, MissingExtraError
@@ -105,28 +106,44 @@ class CaratDetector(OutlierMixin, BaseEstimator):
             return self.random_state or 0
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _table(self, X: Any, *, reset: bool) -> pa.Table:  # noqa: N803
-        """Any frame or array as an Arrow table; scikit-learn's checks are made on the way."""
+        """Any frame or array as an Arrow table, null where NaN or None; scikit-learn's checks are made on the way."""
         if hasattr(X, "columns") and hasattr(X, "dtypes"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return arrow_table(X)
-        array = np.asarray(validate_data(self, X, reset=reset, dtype=None, ensure_min_features=2 if reset else 1))
+        checks: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan"}
+        array = np.asarray(validate_data(self, X, reset=reset, ensure_min_features=2 if reset else 1, **checks))
         if array.dtype == object:
             odd = next(
                 (cell for cell in array.flat if not isinstance(cell, str | float | int | np.number | None)), None
             )
             if odd is not None:
                 raise TypeError(f"argument must be a string or a number, got {type(odd).__name__}")
-        return pa.table({f"x{number}": pa.array(column) for number, column in enumerate(array.T)})
+        return pa.table({f"x{number}": _array_column(column, number) for number, column in enumerate(array.T)})
 
     def _columns(self, table: pa.Table) -> dict[str, int]:
         """The columns that can take part, and the number of bins of those that hold numbers."""
         chosen = {}
         for name in table.column_names:
             kind, values = table[name].type, table[name].unique().drop_null()
+            if pa.types.is_floating(kind):
+                values = values.filter(pc.is_finite(values))
             number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
             if len(values) > 1 and not pa.types.is_temporal(kind):
                 chosen[name] = min(self.bins, len(values)) if number else 0
         if len(chosen) < 2:
             raise InputError(f"carat needs at least two columns with more than one value, got {len(chosen)}")
         return chosen
+
+
+def _array_column(cells: np.ndarray, number: int) -> pa.Array:
+    """A column of a plain array; NaN is missing, as it is in a pandas frame."""
+    try:
+        return pa.array(cells, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise InputError(f"column {number} of the array mixes text and numbers; make it one of them") from error
