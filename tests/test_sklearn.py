@@ -137,8 +137,8 @@ def test_nan_in_numbers_is_missing() -> None:
         found.score_samples(np.array([[np.inf, 1.0, 1.0]]))
     hollow = np.column_stack([numbers, np.where(np.arange(300) % 2, 5.0, np.nan)])
     assert "x3" not in CaratDetector(bins=3).fit(hollow).model_.schema.domains, "one value and holes is one value"
-    hollow = pl.DataFrame({**{f"x{n}": column for n, column in enumerate(hollow.T)}})
-    assert "x3" not in CaratDetector(bins=3).fit(hollow).model_.schema.domains
+    frame = pl.DataFrame({f"x{number}": column for number, column in enumerate(hollow.T)})
+    assert "x3" not in CaratDetector(bins=3).fit(frame).model_.schema.domains
 
 
 def test_text_and_numbers_in_one_column_of_an_array() -> None:
