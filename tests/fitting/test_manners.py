@@ -206,6 +206,18 @@ def test_the_index_that_parquet_keeps_is_no_column(tmp_path: Path) -> None:
     assert "__index_level_0__" in taken.schema.domains
 
 
+def test_what_was_left_out_comes_with_the_arguments_that_take_it_in(caplog: pytest.LogCaptureFixture) -> None:
+    frame = planted_table(200).to_pandas().assign(Weight=range(200), bill=[f"B{number}" for number in range(200)])
+    carat.fit(frame, profile="instant")
+    assert caplog.messages == [
+        'left out: Weight (numbers), bill (a different value in every row); use one anyway with also=["NAME"], as '
+        'ranges of numbers with numeric={"NAME": 10}, or as the row ID with id="NAME"'
+    ]
+    caplog.clear()
+    carat.fit(frame, numeric={"Weight": 4}, id="bill", profile="instant")
+    assert not caplog.messages
+
+
 def test_few_rows_are_said_to_mean_little(caplog: pytest.LogCaptureFixture) -> None:
     carat.fit(planted_table(19), profile="instant")
     assert "19 rows are too few to learn much" in caplog.text
