@@ -143,7 +143,7 @@ def _free_text(entities: pa.Array, counts: np.ndarray) -> bool:
     if _share_once(counts) <= FREE:
         return False
     words = pc.count_substring_regex(entities, r"\S+").to_numpy()
-    return int(counts[words >= LONG].sum()) >= counts.sum() / 2
+    return bool(counts[words >= LONG].sum() >= counts.sum() / 2)
 
 
 def _share_once(counts: np.ndarray) -> float:
