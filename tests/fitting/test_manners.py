@@ -232,3 +232,19 @@ def test_a_header_alone_is_bad_input(model: carat.Model, tmp_path: Path) -> None
         with pytest.raises(InputError, match="there is a header but no rows"):
             call(str(tmp_path / "none.csv"))
     assert len(model.score(pl.DataFrame({name: [] for name in DOMAINS}, schema=dict.fromkeys(DOMAINS, pl.String)))) == 0
+
+
+def test_help_shows_what_to_call() -> None:
+    """Every call that `help(carat)` lists is there; its example runs as a doctest."""
+    text = carat.__doc__ or ""
+    assert text.count(">>>") >= 4
+    owners = {"carat": carat, "model": carat.Model, "result": carat.RecourseResult}
+    named = [
+        (owner, call) for owner, call in re.findall(r"\b(carat|model|result)\.([\w.]+)\(", text.split("Main calls:")[1])
+    ]
+    assert {"fit", "score", "explain", "recourse", "to_frame", "report", "save", "load"} <= {call for _, call in named}
+    for owner, call in named:
+        found: Any = owners[owner]
+        for part in call.split("."):
+            found = getattr(found, part)
+        assert callable(found)
