@@ -26,20 +26,20 @@ except ImportError as missing:
 class CaratDetector(OutlierMixin, BaseEstimator):
     """An outlier detector for tables of categorical columns, by scikit-learn's conventions.
 
-    A frame's columns of text are taken as they are; columns of numbers, and plain arrays, are cut into quantile bins.
-    Columns that hold one value alone, and dates, take no part.
+    Text columns are used as they are, and numeric columns are cut into quantile bins. Columns with a single value, and
+    dates, are left out. NaN and None are missing values.
 
     Args:
         profile: `instant`, `fast` or `paper`.
         detector: `counts`, `ape`, `mead`, `context`, or None for the profile's.
-        contamination: share of the training records that `predict` calls outliers, 0 < contamination <= 0.5.
-        bins: quantile bins of a column of numbers.
+        contamination: share of the training rows that `predict` calls outliers, 0 < contamination <= 0.5.
+        bins: quantile bins per numeric column.
         random_state: seed of every random choice; None is 0.
         device: `auto`, `cpu` or `cuda`.
 
     Attributes:
         model_: the fitted `carat.Model`; `model_.recourse(frame)` suggests what would have made outliers normal.
-        offset_: `decision_function` is `score_samples` less this.
+        offset_: `decision_function` is `score_samples` minus this.
     """
 
     model_: Model
@@ -89,7 +89,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         return self._scores(self._table(X, reset=False))
 
     def decision_function(self, X: Any) -> np.ndarray:  # noqa: N803
-        """Scores less the offset [n]: outliers are below 0."""
+        """Scores minus the offset [n]: outliers are below 0."""
         scores: np.ndarray = self.score_samples(X) - self.offset_
         return scores
 
