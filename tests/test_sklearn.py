@@ -107,3 +107,42 @@ def test_not_fitted() -> None:
 def test_random_state(state: Any) -> None:
     scores = CaratDetector(detector="mead", random_state=state).fit(TABLE.head(100)).score_samples(WRONG)
     assert np.isfinite(scores).all()
+
+
+def test_nan_and_none_are_missing_in_plain_arrays() -> None:
+    """The same scores as for a frame with holes, whatever marks them."""
+    holes = np.random.default_rng(0).random(TABLE.shape) < 0.1
+    frame = TABLE.mask(pd.DataFrame(holes, columns=TABLE.columns))
+    asked = WRONG.assign(Good=None)
+    expected = CaratDetector().fit(frame).score_samples(asked)
+    for mark in (np.nan, None):
+        array = TABLE.to_numpy(dtype=object, copy=True)
+        array[holes] = mark
+        found = CaratDetector().fit(array)
+        rows = WRONG.to_numpy(dtype=object, copy=True)
+        rows[:, 1] = mark
+        np.testing.assert_allclose(found.score_samples(rows), expected, rtol=1e-6)
+        assert sum(len(domain.entities) for domain in found.model_.vocabulary.domains) == 60, "no value is called nan"
+    assert CaratDetector().__sklearn_tags__().input_tags.allow_nan
+
+
+def test_nan_in_numbers_is_missing() -> None:
+    numbers = np.random.default_rng(0).integers(0, 3, (300, 3)).astype(float)
+    numbers[:, 2] = numbers[:, 0]
+    numbers[::7, 1] = np.nan
+    found = CaratDetector(bins=3).fit(numbers)
+    assert set(found.model_.schema.numeric) == {"x0", "x1", "x2"}
+    assert np.isfinite(found.score_samples(np.array([[1.0, np.nan, 1.0], [np.nan] * 3]))).all()
+    with pytest.raises(ValueError, match="infinity"):
+        found.score_samples(np.array([[np.inf, 1.0, 1.0]]))
+    hollow = np.column_stack([numbers, np.where(np.arange(300) % 2, 5.0, np.nan)])
+    assert "x3" not in CaratDetector(bins=3).fit(hollow).model_.schema.domains, "one value and holes is one value"
+    frame = pl.DataFrame({f"x{number}": column for number, column in enumerate(hollow.T)})
+    assert "x3" not in CaratDetector(bins=3).fit(frame).model_.schema.domains
+
+
+def test_text_and_numbers_in_one_column_of_an_array() -> None:
+    array = TABLE.to_numpy(dtype=object, copy=True)
+    array[0, 1] = 7
+    with pytest.raises(InputError, match="column 1 of the array mixes text and numbers"):
+        CaratDetector().fit(array)

@@ -1,4 +1,37 @@
-"""carat: which entities of a flagged record do not belong together, and what would have made it normal."""
+"""carat: which values of a flagged row do not belong together, and what would have made the row normal.
+
+Learn what is normal from a table, then ask about rows:
+
+>>> import carat
+>>> table = {
+...     "Port": ["Callao", "Leith"] * 100,
+...     "Goods": ["fish meal", "whisky"] * 100,
+...     "Origin": ["Peru", "Scotland"] * 100,
+... }
+>>> model = carat.fit(table, profile="instant")
+>>> row = {"Port": "Callao", "Goods": "whisky", "Origin": "Peru"}
+>>> model.explain(row)["flagged"].to_pylist()
+[['Goods']]
+>>> print(model.recourse(row).explain(0))
+Row 0: anomalous, percentile 0.00
+  Goods whisky is unlikely here: never seen with Port Callao, which usually goes with fish meal.
+  1. Goods whisky → fish meal (percentile 100.0)
+
+A table is a pandas, polars or Arrow frame, a dictionary of columns, or the path of a csv, parquet or jsonl file.
+
+Main calls:
+    carat.fit(table): learn what is normal; returns a `Model`.
+    model.score(table): how normal every row is.
+    model.explain(table): how likely every value is, given the rest of its row.
+    model.recourse(table): suggested fixes for the anomalous rows; returns a `RecourseResult`.
+    result.explain(row): one row in words.
+    result.to_frame(): all suggested fixes as a frame.
+    result.report("page.html"): the same as a page.
+    model.save("folder"), carat.load("folder"): keep a model, and read it back.
+    carat.datasets.flights(): a real table to try things on.
+
+`help(carat.fit)`, `help(carat.Model)` and `help(carat.RecourseResult)` have the arguments.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _logger = logging.getLogger("carat")
+
+ARGUMENTS = {
+    "also": 'also=["NAME"]',
+    "numeric": 'numeric={"NAME": 10}',
+    "id": 'id="NAME"',
+}
+"""How the options that a remark names are written in Python."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +30,31 @@ class Remark:
         code: what kind of remark it is, for programs; `warning` is for those that need attention.
         text: one line, in words that hold in Python and on the command line alike.
         warning: whether it may change what the results mean.
+        remedies: options that would change what it says; how they are written, whoever passes the remark on knows.
     """
 
     code: str
     text: str
     warning: bool = False
+    remedies: tuple[str, ...] = ()
+
+    def in_full(self, written: Mapping[str, str]) -> str:
+        """The text, and what can be done about it.
+
+        Args:
+            written: by option, how it is written where this is read.
+
+        >>> Remark("left-out", "left out: Weight", remedies=("also", "numeric")).in_full(ARGUMENTS)
+        'left out: Weight; use one anyway with also=["NAME"], or as ranges of numbers with numeric={"NAME": 10}'
+        """
+        said = [f"{REMEDIES[name]} with {written[name]}" for name in self.remedies]
+        if len(said) > 1:
+            said[-1] = f"or {said[-1]}"
+        return "; ".join([self.text, *([", ".join(said)] if said else [])])
+
+
+REMEDIES = {"also": "use one anyway", "numeric": "as ranges of numbers", "id": "as the row ID"}
+"""What the options do."""
 
 
 class Stage(Protocol):
@@ -83,7 +110,7 @@ class Logged(Silent):
 
     def remark(self, remark: Remark) -> None:
         """Warnings as warnings, the rest as information."""
-        _logger.log(logging.WARNING if remark.warning else logging.INFO, remark.text)
+        _logger.log(logging.WARNING if remark.warning else logging.INFO, remark.in_full(ARGUMENTS))
 
 
 class Bars(Logged):

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from carat.data.sources.frames import arrow_table
 from carat.errors import InputError, MissingExtraError
@@ -25,20 +26,20 @@ except ImportError as missing:
 class CaratDetector(OutlierMixin, BaseEstimator):
     """An outlier detector for tables of categorical columns, by scikit-learn's conventions.
 
-    A frame's columns of text are taken as they are; columns of numbers, and plain arrays, are cut into quantile bins.
-    Columns that hold one value alone, and dates, take no part.
+    Text columns are used as they are, and numeric columns are cut into quantile bins. Columns with a single value, and
+    dates, are left out. NaN and None are missing values.
 
     Args:
         profile: `instant`, `fast` or `paper`.
         detector: `counts`, `ape`, `mead`, `context`, or None for the profile's.
-        contamination: share of the training records that `predict` calls outliers, 0 < contamination <= 0.5.
-        bins: quantile bins of a column of numbers.
+        contamination: share of the training rows that `predict` calls outliers, 0 < contamination <= 0.5.
+        bins: quantile bins per numeric column.
         random_state: seed of every random choice; None is 0.
         device: `auto`, `cpu` or `cuda`.
 
     Attributes:
         model_: the fitted `carat.Model`; `model_.recourse(frame)` suggests what would have made outliers normal.
-        offset_: `decision_function` is `score_samples` less this.
+        offset_: `decision_function` is `score_samples` minus this.
     """
 
     model_: Model
@@ -88,7 +89,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         return self._scores(self._table(X, reset=False))
 
     def decision_function(self, X: Any) -> np.ndarray:  # noqa: N803
-        """Scores less the offset [n]: outliers are below 0."""
+        """Scores minus the offset [n]: outliers are below 0."""
         scores: np.ndarray = self.score_samples(X) - self.offset_
         return scores
 
@@ -105,28 +106,44 @@ class CaratDetector(OutlierMixin, BaseEstimator):
             return self.random_state or 0
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _table(self, X: Any, *, reset: bool) -> pa.Table:  # noqa: N803
-        """Any frame or array as an Arrow table; scikit-learn's checks are made on the way."""
+        """Any frame or array as an Arrow table, null where NaN or None; scikit-learn's checks are made on the way."""
         if hasattr(X, "columns") and hasattr(X, "dtypes"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return arrow_table(X)
-        array = np.asarray(validate_data(self, X, reset=reset, dtype=None, ensure_min_features=2 if reset else 1))
+        checks: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan"}
+        array = np.asarray(validate_data(self, X, reset=reset, ensure_min_features=2 if reset else 1, **checks))
         if array.dtype == object:
             odd = next(
                 (cell for cell in array.flat if not isinstance(cell, str | float | int | np.number | None)), None
             )
             if odd is not None:
                 raise TypeError(f"argument must be a string or a number, got {type(odd).__name__}")
-        return pa.table({f"x{number}": pa.array(column) for number, column in enumerate(array.T)})
+        return pa.table({f"x{number}": _array_column(column, number) for number, column in enumerate(array.T)})
 
     def _columns(self, table: pa.Table) -> dict[str, int]:
         """The columns that can take part, and the number of bins of those that hold numbers."""
         chosen = {}
         for name in table.column_names:
             kind, values = table[name].type, table[name].unique().drop_null()
+            if pa.types.is_floating(kind):
+                values = values.filter(pc.is_finite(values))
             number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
             if len(values) > 1 and not pa.types.is_temporal(kind):
                 chosen[name] = min(self.bins, len(values)) if number else 0
         if len(chosen) < 2:
             raise InputError(f"carat needs at least two columns with more than one value, got {len(chosen)}")
         return chosen
+
+
+def _array_column(cells: np.ndarray, number: int) -> pa.Array:
+    """A column of a plain array; NaN is missing, as it is in a pandas frame."""
+    try:
+        return pa.array(cells, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise InputError(f"column {number} of the array mixes text and numbers; make it one of them") from error

@@ -38,7 +38,9 @@ def test_fit_writes_a_model_and_says_so(work: Path, capsys: pytest.CaptureFixtur
         + ", ".join(f"{name} ({size})" for name, size in zip(DOMAINS, sizes(), strict=True)).replace(")", " values)", 1)
         + "; leave one out with --without NAME"
     )
-    assert left_out == "left out: Weight (numbers); use one anyway with --also NAME"
+    assert left_out == (
+        "left out: Weight (numbers); use one anyway with --also NAME, or as ranges of numbers with --numeric NAME=10"
+    )
     assert summary.startswith("new: 1,200 rows, 4 columns, 60 distinct values, detector counts, ")
     assert carat.load(work / "new").vocabulary.names == list(DOMAINS)
     assert not (work / "new.partial").exists()
@@ -63,6 +65,52 @@ def test_columns_beside_and_without(work: Path) -> None:
     fit = ["fit", "more.csv", "--out", "newer", "--config", "carat.toml", "--without", "Buyer, Good", *INSTANT]
     assert run(fit) == 0, "the command wins over the file"
     assert carat.load(work / "newer").vocabulary.names == ["Port", "Carrier", "Weight"]
+
+
+def test_numbers_in_ranges(work: Path) -> None:
+    table = planted_table().append_column("Weight", pa.array(range(1200)))
+    write_csv(work / "more.csv", table.append_column("A=B", pa.array([f"{i % 11}.5" for i in range(1200)])))
+    assert run(["fit", "more.csv", "--out", "new", "--numeric", "Weight=10, A=B=4", *INSTANT]) == 0
+    found = carat.load(work / "new")
+    assert found.vocabulary.names == [*DOMAINS, "Weight", "A=B"]
+    assert found.schema.numeric == {"Weight": 10, "A=B": 4}
+    assert found.vocabulary.domains[4].entities[1].as_py() == "[119.9, 239.8)"
+    (work / "carat.toml").write_text("[table]\nnumeric = { Weight = 3 }\n")
+    assert run(["fit", "more.csv", "--out", "a", "--config", "carat.toml", *INSTANT]) == 0
+    assert carat.load(work / "a").schema.numeric == {"Weight": 3}
+    fit = ["fit", "more.csv", "--out", "b", "--config", "carat.toml", "--numeric", "A=B=2", *INSTANT]
+    assert run(fit) == 0, "the command wins over the file"
+    assert carat.load(work / "b").schema.numeric == {"A=B": 2}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("Weight", "--numeric takes columns and their number of ranges, as Weight=10,Value=5; got 'Weight'"),
+        ("Weight=ten", "got 'Weight=ten'"),
+        ("=10", "got '=10'"),
+        ("Weight=1", "numeric column 'Weight' needs between 2 and 1000 bins, got 1"),
+        ("Wieght=10", "no column 'Wieght'; did you mean 'Weight'"),
+        ("Port=10", "column 'Port' is declared numeric but holds 'Port-"),
+    ],
+)
+def test_numbers_in_ranges_that_can_not_be(
+    work: Path, capsys: pytest.CaptureFixture[str], given: str, said: str
+) -> None:
+    write_csv(work / "more.csv", planted_table().append_column("Weight", pa.array(range(1200))))
+    assert run(["fit", "more.csv", "--out", "new", "--numeric", given, *INSTANT]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert not (work / "new").exists()
+
+
+def test_free_text_is_left_out_and_taken_when_named(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    remarks = pa.array([f"please call number {number} before noon" for number in range(1200)])
+    write_csv(work / "more.csv", planted_table().append_column("Remark", remarks))
+    assert run(["fit", "more.csv", "--out", "new", *INSTANT]) == 0
+    assert "left out: Remark (free text); use one anyway with --also NAME\n" in capsys.readouterr().err
+    assert run(["fit", "more.csv", "--out", "also", "--also", "Remark", *INSTANT]) == 0
+    assert carat.load(work / "also").vocabulary.names == [*DOMAINS, "Remark"]
 
 
 def test_records_called_by_a_column(work: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,6 +85,44 @@ def test_a_column_of_remarks_is_pointed_out_unless_it_was_asked_for() -> None:
     assert scanned({**longer, "Remark": sparse}).crowded == ["Remark"], "empty cells do not count"
 
 
+def column_of(texts: int, repeated: int, words: int, also: int = 0) -> dict[str, Any]:
+    """A table with a column of texts of so many words that differ, some that repeat, and some longer ones."""
+    cells = [" ".join([f"w{number}", *["and"] * (words - 1)]) for number in range(texts)]
+    cells += [" ".join(["same"] * words)] * repeated
+    cells += [" ".join([f"long{number}", *["and"] * 9]) for number in range(also)]
+    rows = len(cells)
+    return {"Port": (list("ab") * rows)[:rows], "Good": (list("xxyy") * rows)[:rows], "Remark": cells}
+
+
+@pytest.mark.parametrize(
+    ("table", "free"),
+    [
+        (column_of(70, 40, 5), True),
+        (column_of(120, 0, 5), True),
+        (column_of(65, 45, 5), False),  # too many repeat
+        (column_of(120, 0, 4), False),  # too short
+        (column_of(60, 0, 2, also=59), False),  # most are short
+        (column_of(60, 0, 2, also=60), True),
+        (column_of(90, 9, 5), False),  # too few to say
+    ],
+    ids=["most differ", "all differ", "many repeat", "short", "mostly short", "half is long", "few"],
+)
+def test_free_text_is_left_out_unless_somebody_names_it(table: dict[str, Any], free: bool) -> None:
+    found = scanned(table)
+    assert (found.left_out.get("Remark") == "free text") == free
+    assert not (free and found.nameless), "free text names no record"
+    for options in ({"also": ["Remark"]}, {"domains": ["Port", "Good", "Remark"]}):
+        named = scanned(table, **options)
+        assert named.schema.domains == ("Port", "Good", "Remark")
+        assert not named.left_out
+
+
+def test_what_was_left_out_can_be_taken_in() -> None:
+    assert scanned(COLUMNS).remedies == ("also", "numeric", "id")
+    assert scanned(COLUMNS, without=["Amount", "Weight"]).remedies == ("also", "id")
+    assert scanned(COLUMNS, domains=["Port", "Good"]).remedies == ()
+
+
 @pytest.mark.parametrize("numbers", [["795,64", "1.234,56", "3"], ["1,234.56", "12", "7.5"], ["-1.234", "+2,5", "0"]])
 def test_numbers_as_people_write_them_are_numbers(numbers: list[str]) -> None:
     assert scanned({**COLUMNS, "Amount": [*numbers, "8"]}).left_out["Amount"] == "numbers"

@@ -59,15 +59,29 @@ def test_record_points_at_the_row_it_is_about(model: carat.Model) -> None:
 
 
 @pytest.mark.parametrize(
-    "index",
-    [[1] * 36, pd.MultiIndex.from_arrays([range(36), range(36)])],
+    ("index", "why"),
+    [([1] * 36, "repeats labels"), (pd.MultiIndex.from_arrays([range(36), range(36)]), "has several levels")],
     ids=["not unique", "two levels"],
 )
-def test_an_index_that_does_not_tell_rows_apart_is_kept_but_names_nothing(model: carat.Model, index: Any) -> None:
+def test_an_index_that_does_not_tell_rows_apart_is_kept_but_names_nothing(
+    model: carat.Model, index: Any, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And whoever has such a frame is told, once a call."""
     frame = ROWS.to_pandas().set_axis(index, axis=0)
     scored = model.score(frame)
     assert scored["record"].tolist() == list(range(36))
     assert scored.index.equals(frame.index)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the index of the frame {why}, so `record` is the position of a row, counted from 0: call reset_index() "
+        "first, or name a column that identifies the rows with `id` when you fit"
+    ]
+    caplog.clear()
+    result = model.recourse(frame, k=1, all=True)
+    assert [remark.code for remark in result.remarks] == ["index"]
+    caplog.clear()
+    model.score(frame.reset_index())
+    model.score(shuffled())
+    assert not caplog.records
 
 
 def test_the_id_column_wins_over_the_index() -> None:
@@ -76,6 +90,9 @@ def test_the_id_column_wins_over_the_index() -> None:
     frame = table.to_pandas().iloc[[7, 3]]
     assert model.score(frame)["record"].tolist() == ["B7", "B3"]
     assert model.score(frame).index.tolist() == [7, 3]
+    doubtful = model.recourse(frame.set_axis([1, 1], axis=0), k=1, all=True)
+    assert [row["record"] for row in doubtful.records] == ["B7", "B3"]
+    assert not doubtful.remarks, "the ids name the rows, whatever the index is"
 
 
 def test_old_values_stand_beside_the_new(model: carat.Model) -> None:
@@ -189,6 +206,18 @@ def test_the_index_that_parquet_keeps_is_no_column(tmp_path: Path) -> None:
     assert "__index_level_0__" in taken.schema.domains
 
 
+def test_what_was_left_out_comes_with_the_arguments_that_take_it_in(caplog: pytest.LogCaptureFixture) -> None:
+    frame = planted_table(200).to_pandas().assign(Weight=range(200), bill=[f"B{number}" for number in range(200)])
+    carat.fit(frame, profile="instant")
+    assert caplog.messages == [
+        'left out: Weight (numbers), bill (a different value in every row); use one anyway with also=["NAME"], as '
+        'ranges of numbers with numeric={"NAME": 10}, or as the row ID with id="NAME"'
+    ]
+    caplog.clear()
+    carat.fit(frame, numeric={"Weight": 4}, id="bill", profile="instant")
+    assert not caplog.messages
+
+
 def test_few_rows_are_said_to_mean_little(caplog: pytest.LogCaptureFixture) -> None:
     carat.fit(planted_table(19), profile="instant")
     assert "19 rows are too few to learn much" in caplog.text
@@ -203,3 +232,19 @@ def test_a_header_alone_is_bad_input(model: carat.Model, tmp_path: Path) -> None
         with pytest.raises(InputError, match="there is a header but no rows"):
             call(str(tmp_path / "none.csv"))
     assert len(model.score(pl.DataFrame({name: [] for name in DOMAINS}, schema=dict.fromkeys(DOMAINS, pl.String)))) == 0
+
+
+def test_help_shows_what_to_call() -> None:
+    """Every call that `help(carat)` lists is there; its example runs as a doctest."""
+    text = carat.__doc__ or ""
+    assert text.count(">>>") >= 4
+    owners = {"carat": carat, "model": carat.Model, "result": carat.RecourseResult}
+    named = [
+        (owner, call) for owner, call in re.findall(r"\b(carat|model|result)\.([\w.]+)\(", text.split("Main calls:")[1])
+    ]
+    assert {"fit", "score", "explain", "recourse", "to_frame", "report", "save", "load"} <= {call for _, call in named}
+    for owner, call in named:
+        found: Any = owners[owner]
+        for part in call.split("."):
+            found = getattr(found, part)
+        assert callable(found)

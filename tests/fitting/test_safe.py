@@ -90,10 +90,57 @@ def test_a_fitted_forest_is_used_as_it_is() -> None:
     np.testing.assert_allclose(model.score(table)["score"].to_numpy(), expected, rtol=1e-5)
 
 
-def test_a_fitted_forest_that_saw_something_else_is_told() -> None:
-    forest = IsolationForest(n_estimators=5).fit(np.zeros((10, 3)))
-    with pytest.raises(InputError, match="came fitted, and not on rows like these.*encoding=None"):
-        carat.fit(planted_table(300), detector=forest, profile="instant", explainer=False)
+class Trusting:
+    """A detector of one's own that takes whatever it is given."""
+
+    def fit(self, rows: Any) -> Trusting:
+        self.n_features_in_ = rows.shape[1]
+        return self
+
+    def score_samples(self, rows: Any) -> np.ndarray:
+        return np.zeros(rows.shape[0])
+
+
+@pytest.mark.parametrize("thing", [IsolationForest(n_estimators=5), Trusting()], ids=["forest", "trusting"])
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        (
+            "onehot",
+            "came fitted on 3 columns, but the encoding 'onehot' has 60; give it unfitted, or",
+        ),
+        ("ordinal", "came fitted on 3 columns, but the encoding 'ordinal' has 4"),
+        (None, "came fitted on 3 columns, but the table as text has 4"),
+    ],
+)
+def test_a_detector_that_was_fitted_on_something_else_is_refused(thing: Any, encoding: Any, said: str) -> None:
+    other = copy.deepcopy(thing).fit(np.zeros((10, 3)))
+    with pytest.raises(InputError) as caught:
+        carat.fit(planted_table(300), detector=other, encoding=encoding, profile="instant", explainer=False)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_detector_fitted_on_something_else_is_not_attached(tmp_path: Path) -> None:
+    carat.fit(planted_table(300), detector=Trusting(), profile="instant", explainer=False).save(tmp_path / "m")
+    with pytest.raises(InputError, match=r"fitted on 3 columns.*has 60; give the one that the model was fitted with"):
+        carat.load(tmp_path / "m", detector=Trusting().fit(np.zeros((10, 3))))
+    named = IsolationForest(n_estimators=5).fit(pd.DataFrame({"a": [1, 2], "b": [1, 2]}))
+    with pytest.raises(InputError, match="on columns of its own"):
+        carat.fit(planted_table(300), detector=named, profile="instant")
+
+
+def test_where_the_number_of_columns_fits_by_chance_carat_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    """Four columns of anything look like four columns of ids."""
+    forest = IsolationForest(n_estimators=5).fit(np.random.default_rng(0).random((50, 4)))
+    carat.fit(planted_table(300), detector=forest, encoding="ordinal", profile="instant", explainer=False)
+    assert "carat can't check that it learned from the same columns, encoded the same way" in caplog.text
+    assert "the encoding 'ordinal', 4 columns" in caplog.text
+    caplog.clear()
+    carat.fit(planted_table(300), detector=IsolationForest(n_estimators=5), profile="instant", explainer=False)
+    own = pipeline().fit(planted_table(300).to_pandas())
+    carat.fit(planted_table(300), detector=own, encoding=None, profile="instant", explainer=False)
+    assert "can't check" not in caplog.text, "one that carat fits, and one that knows the names of its columns"
 
 
 def pipeline() -> Any:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import torch
@@ -236,7 +238,7 @@ def test_python_users_hear_the_same(model: carat.Model, caplog: pytest.LogCaptur
     assert "the model learned from 1,080 of these rows" in said[1]
     caplog.clear()
     model.score(planted_table().slice(1))
-    assert not caplog.records, "another table is not the one that was learned from"
+    assert not caplog.records, "where every record repeats, a part of the table is like any other rows"
 
 
 def test_a_result_knows_where_it_comes_from(model: carat.Model, tmp_path: Path) -> None:
@@ -264,3 +266,41 @@ def test_a_job_runs_once(model: carat.Model) -> None:
 def test_top_and_all_exclude_each_other(model: carat.Model) -> None:
     with pytest.raises(InputError, match="`top` or `all`"):
         jobs.recourse(model, RECORDS, top=1, all=True)
+
+
+def different_records(rows: int, seed: int) -> pa.Table:
+    """Records that hardly ever repeat."""
+    draw = np.random.default_rng(seed)
+    return pa.table({name: [f"{name}-{each}" for each in draw.integers(0, 60, rows)] for name in "ABCD"})
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (lambda table, order: table, "learned from 1,800 of these rows"),
+        (lambda table, order: table.take(order), "learned from 1,800 of these rows"),
+        (lambda table, order: table.take(order[:700]), "learned from most of these rows"),
+        (lambda table, order: pa.concat_tables([table, different_records(300, 1)]), "learned from most of these rows"),
+        (lambda table, order: different_records(2_000, 1), None),
+        (lambda table, order: pa.concat_tables([table, different_records(2_000, 1)]), None),
+    ],
+)
+def test_training_records_are_recognised_in_any_order(asked: Any, said: str | None) -> None:
+    table = different_records(2_000, 0)
+    model = carat.fit(table, profile="instant", explainer=False)
+    job = jobs.score(model, asked(table, np.random.default_rng(0).permutation(2_000)))
+    job.into()
+    remarks = [remark.text for remark in job.summary.remarks if remark.code == "learned-from"]
+    assert len(remarks) == (said is not None)
+    assert said is None or said in remarks[0]
+
+
+def test_a_model_without_a_sketch_knows_its_very_table_alone(caplog: pytest.LogCaptureFixture) -> None:
+    """As folders that were written before there were sketches."""
+    table = different_records(2_000, 0)
+    fitted = carat.fit(table, profile="instant", explainer=False)
+    old = replace(fitted, training={name: fact for name, fact in fitted.training.items() if name != "sketch"})
+    old.score(table.slice(1))
+    assert not caplog.records
+    old.score(table)
+    assert "the model learned from 1,800 of these rows" in caplog.text

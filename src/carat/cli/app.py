@@ -190,6 +190,7 @@ FLAGS = {"domains": "--columns"} | {
     for name in (
         "also",
         "without",
+        "numeric",
         "id",
         "force",
         "profile",

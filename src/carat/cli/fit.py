@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +34,10 @@ def fit(
     also: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Use these columns too, such as numeric codes.")
     ] = None,
+    numeric: Annotated[
+        str | None,
+        typer.Option(metavar="A=10,B=5,…", help="Use these columns of numbers, cut into so many ranges each."),
+    ] = None,
     without: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Leave these columns out, such as an outcome known later.")
     ] = None,
@@ -57,11 +62,13 @@ def fit(
     """Learn what is normal in a table and write a model folder.
 
     By default, carat uses every text column in which values repeat. It lists the columns it used, and those it left
-    out with the reason. Numeric columns, metapaths and the threshold go into a carat.toml file.
+    out with the reason. Metapaths, a time column and the threshold go into a carat.toml file.
 
     Example: [bold]carat fit shipments.csv --out model[/bold]
 
     Example: [bold]carat fit shipments.csv --out model --columns Shipper,HSCode,PortOfLading --profile instant[/bold]
+
+    Example: [bold]carat fit shipments.csv --out model --also HSCode --numeric Weight=10[/bold]
     """
     from carat.cli.terminal import terminal
     from carat.fitting import fit as fit_model
@@ -74,7 +81,7 @@ def fit(
         return
     if resume and not partial.exists():
         say(f"{partial}: nothing to resume, starting from the beginning", quiet=quiet)
-    options = _table_options(config, domains=columns, also=also, without=without, id=id)
+    options = _table_options(config, domains=columns, also=also, without=without, numeric=numeric, id=id)
     try:
         with terminal(quiet=quiet) as observer:
             model = fit_model(
@@ -145,9 +152,28 @@ def _table_options(config: Path | None, **named: str | None) -> TableOptions:
     from carat.config import TableOptions, read_config
 
     options = TableOptions() if config is None else read_config(config)
-    given: dict[str, Any] = {
-        name: value if name == "id" else [part.strip() for part in value.split(",") if part.strip()]
-        for name, value in named.items()
-        if value is not None
-    }
+    given = {name: _READ.get(name, _names)(value) for name, value in named.items() if value is not None}
     return replace(options, columns=options.columns.replace(**given))
+
+
+def _names(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _bins(text: str) -> dict[str, int]:
+    """Columns and their number of ranges.
+
+    >>> _bins("Weight=10, Value=5")
+    {'Weight': 10, 'Value': 5}
+    """
+    found = {}
+    for part in _names(text):
+        name, _, number = part.rpartition("=")
+        if not name.strip() or not number.strip().isdecimal():
+            raise InputError(f"--numeric takes columns and their number of ranges, as Weight=10,Value=5; got '{part}'")
+        found[name.strip()] = int(number)
+    return found
+
+
+_READ: dict[str, Callable[[str], Any]] = {"id": str, "numeric": _bins}
+"""How an option is read that is no list of columns."""

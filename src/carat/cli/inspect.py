@@ -34,6 +34,8 @@ def inspect(
     # Folders written before models had an identity get theirs here.
     identity = contents.facts.get("identity") or identity_of(contents.facts, contents.documents, contents.tensors)
     facts = {**contents.facts, "identity": identity, "domains": _domains(contents), "files": contents.files}
+    # Thousands of hashes; they say nothing to a reader.
+    facts["training"] = {name: fact for name, fact in facts["training"].items() if name != "sketch"}
     if as_json:
         typer.echo(json.dumps(facts, ensure_ascii=False, indent=1))
         return

@@ -24,19 +24,19 @@ from carat.results import Threshold
 
 HINTS = {
     "domains": "; leave one out with --without NAME",
-    "left-out": "; use one anyway with --also NAME",
-    "left-out-names": "; use one anyway with --also NAME, or as the row ID with --id NAME",
     "learned-from": " (carat recourse --top N)",
     "crowded": ", with --without NAME",
 }
 """What the command line can do about a remark."""
+OPTIONS = {"also": "--also NAME", "numeric": "--numeric NAME=10", "id": "--id NAME"}
+"""How the options that a remark names are written here."""
 
 
 class _Speaking:
     """Remarks as lines on standard error."""
 
     def remark(self, remark: Remark) -> None:
-        say(remark.text + HINTS.get(remark.code, ""))
+        say(remark.in_full(OPTIONS) + HINTS.get(remark.code, ""))
 
 
 class _Plain(_Speaking, Silent):

@@ -5,6 +5,7 @@ from carat.data.corruption import Anomalies, corrupt
 from carat.data.pairs import Pairs
 from carat.data.scan import Scan, scan
 from carat.data.schema import Schema
+from carat.data.sketch import Gathered, Sketch
 from carat.data.sources import open_source
 from carat.data.splits import random_split, time_split
 from carat.data.table import Fingerprint, Table, Unseen
@@ -19,6 +20,8 @@ __all__ = [
     "Table",
     "Unseen",
     "Fingerprint",
+    "Sketch",
+    "Gathered",
     "MISSING",
     "UNSEEN",
     "FIRST",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict
 
-from carat.data.schema import Schema
+from carat.data.schema import Schema, check_bins
 from carat.errors import InputError, nearest
 
 
@@ -62,6 +62,7 @@ class Columns:
             raise InputError(
                 f"numeric must name columns and their number of bins, as {{'Weight': 10}}; got {numeric!r}"
             )
+        check_bins(numeric)  # here too: cutting into bins comes before there is a schema
         object.__setattr__(self, "numeric", dict(numeric))
         if self.metapaths is not None:
             if any(isinstance(path, str) for path in self.metapaths):

@@ -19,12 +19,18 @@ from carat.data.vocabulary import Domain, Vocabulary
 from carat.errors import InputError
 
 UNIQUE = "a different value in every row"
+NUMBERS = "numbers"
+FREE_TEXT = "free text"
 INDEX = re.compile(r"__index_level_\d+__$")
 """How Parquet calls the index of a pandas frame; a frame that is scored later has no such column."""
 CROWDED = 0.5
 """Where more than this share of a column's cells hold an entity that comes only once, it is a name or a remark."""
 ENOUGH = 100
 """Cells below which the share says little."""
+FREE = 0.6
+"""Above this share of cells with an entity that comes only once, a column of long texts is free text."""
+LONG = 5
+"""Words from which a text is long; in free text, half of the cells or more are."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,16 @@ class Scan:
         if not self.left_out:
             return None
         return "left out: " + ", ".join(f"{name} ({reason})" for name, reason in self.left_out.items())
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        """The options that take in what was left out."""
+        reasons = self.left_out.values()
+        return (
+            *(("also",) if self.left_out else ()),
+            *(("numeric",) if NUMBERS in reasons else ()),
+            *(("id",) if self.nameless else ()),
+        )
 
     @property
     def nameless(self) -> bool:
@@ -119,8 +135,21 @@ def scan(source: Source, columns: Columns | None = None) -> Scan:
 
 
 def _crowded(domain: Domain) -> bool:
-    cells = int(domain.counts.sum())
-    return cells >= ENOUGH and int((domain.counts == 1).sum()) > CROWDED * cells
+    return _share_once(domain.counts) > CROWDED
+
+
+def _free_text(entities: pa.Array, counts: np.ndarray) -> bool:
+    """Whether a column holds sentences that somebody wrote, not names of something that comes again."""
+    if _share_once(counts) <= FREE:
+        return False
+    words = pc.count_substring_regex(entities, r"\S+").to_numpy()
+    return bool(counts[words >= LONG].sum() >= counts.sum() / 2)
+
+
+def _share_once(counts: np.ndarray) -> float:
+    """Share of cells whose entity comes only once; 0 where there are too few cells to say."""
+    cells = int(counts.sum())
+    return int((counts == 1).sum()) / cells if cells >= ENOUGH else 0.0
 
 
 def _schema(
@@ -177,9 +206,11 @@ class _Column:
         if named:
             return None
         if all_numbers(entities):
-            return "numbers"
+            return NUMBERS
         if all_dates(entities):
             return "dates"
+        if _free_text(entities, counts):
+            return FREE_TEXT
         if len(entities) == counts.sum():  # every entity once, nulls apart
             return UNIQUE
         return None
@@ -200,7 +231,7 @@ def _typed_reason(kind: pa.DataType) -> str | None:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return "numbers"
+        return NUMBERS
     if pa.types.is_temporal(kind):
         return "dates"
     if pa.types.is_nested(kind):

@@ -16,6 +16,13 @@ OUTPUT_COLUMNS = frozenset(
 """Names that the output tables use themselves; a domain can't have one of them."""
 
 
+def check_bins(numeric: Mapping[str, int]) -> None:
+    """Every numeric column needs a number of bins that makes sense."""
+    for name, bins in numeric.items():
+        if not 2 <= bins <= 1000:
+            raise InputError(f"numeric column '{name}' needs between 2 and 1000 bins, got {bins}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Schema:
     """The domains of a table, in order, and the columns with another role.
@@ -61,11 +68,10 @@ class Schema:
             if name in (self.id, self.time) and name not in self.numeric:
                 role = "id" if name == self.id else "time"
                 raise InputError(f"'{name}' can't be both a column to model and the {role} column; choose one")
-        for name, bins in self.numeric.items():
+        for name in self.numeric:
             if name not in self.domains:
                 raise InputError(f"numeric column '{name}' is not among the chosen columns; {self._hint(name)}")
-            if not 2 <= bins <= 1000:
-                raise InputError(f"numeric column '{name}' needs between 2 and 1000 bins, got {bins}")
+        check_bins(self.numeric)
 
     def _check_metapath(self, path: Sequence[str]) -> None:
         shown = " – ".join(path)

@@ -7,17 +7,12 @@ outside come in through `outside_detector`.
 from importlib import import_module
 from typing import Any
 
-from carat.detectors.adapters import (
-    CallableDetector,
-    OutsideDetector,
-    PyodDetector,
-    SklearnDetector,
-    outside_detector,
-)
+from carat.detectors.adapters import PyodDetector, SklearnDetector, outside_detector
 from carat.detectors.ape import Ape
 from carat.detectors.base import FittedDetector
 from carat.detectors.counts import Counts
 from carat.detectors.mead import Mead
+from carat.detectors.outside import CallableDetector, OutsideDetector
 from carat.errors import warn_renamed
 
 __all__ = [

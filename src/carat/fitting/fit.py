@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from carat.data import ColumnOptions, Columns, Fold, TrainingData
+from carat.data import ColumnOptions, Columns, Fold, Sketch, TrainingData
 from carat.detectors import OutsideDetector
 from carat.detectors.encodings import Encoding
 from carat.devices import pick_device
@@ -42,30 +42,34 @@ def fit(
 ) -> Model:
     """Learn what is normal in a table.
 
-    What is given is never changed: detectors, explainers and graphs are cloned before they are fitted.
+    The model learns which values go together in its domains (the columns that take part). By default these are the
+    text columns in which values repeat.
+
+    Nothing you pass in is changed: detectors, explainers and graphs are cloned before they are fitted.
 
     Args:
-        data: a frame (pandas, polars, pyarrow), a path, or the name of a dataset.
+        data: a frame (pandas, polars, pyarrow), a dictionary of columns, a path, or the name of a dataset.
         profile: `instant`, `fast` or `paper`; a named set of defaults.
-        detector: `mead`, `ape`, `counts`, `context`, or a detector of your own: a callable, a scikit-learn or PyOD
-            detector. An estimator that comes fitted is used as it is.
-        encoding: how a scikit-learn or PyOD detector sees categories: `onehot`, `ordinal` or `frequency`; None hands it
-            a frame of text, for a pipeline that encodes by itself; `auto` is `onehot` and `ordinal`.
+        detector: what scores the rows: `mead`, `ape`, `counts`, `context`, or a detector of your own (a callable, a
+            scikit-learn or a PyOD detector). An estimator that is already fitted is used as it is.
+        encoding: how a scikit-learn or PyOD detector sees the values: `onehot`, `ordinal` or `frequency`. None passes a
+            frame of text, for a pipeline that does its own encoding. `auto` is `onehot` for scikit-learn and `ordinal`
+            for PyOD.
         takes: what a callable is given, a `frame` of text or `ids`.
-        explainer: `transformer`, `counts`, `judge` (similar records vote), an explainer with settings of your own, or
-            False for none.
-        graph: True or False for with or without one, or a graph with settings of your own; None follows the profile.
+        explainer: what says which values do not belong: `transformer`, `counts`, `judge` (similar rows vote), an
+            explainer with settings of your own, or False for none.
+        graph: True or False for with or without one, or a graph with settings of your own. None follows the profile.
             The methods `carat` and `carat-plus` need it.
-        threshold: quantile of the held-out scores below which a record is anomalous, or a `Threshold`.
-        seed: every random choice follows from it; on the CPU, the same seed gives the same model bit for bit.
+        threshold: a row is anomalous if it scores below this quantile of the held-out rows; or a `Threshold`.
+        seed: every random choice follows from it. On the CPU, the same seed gives the same model bit for bit.
         device: `auto`, `cpu` or `cuda`.
-        checkpoints: a folder from which a killed fit is resumed when called again with the same arguments.
-        progress: True shows bars, an observer is told of stages and remarks; by default the logger `carat` gets the
-            remarks.
-        columns: which columns take part; see `Columns`. `domains` names them, `also` and `without` add and leave out,
-            `numeric` cuts columns into quantile bins, `id` names the records, `time` makes the newest records the
-            held-out ones, `metapaths` are paths of domains that belong together, and entities seen fewer than
-            `min_count` times count as unseen.
+        checkpoints: a folder for progress. If the fit is interrupted, the same call continues from there.
+        progress: True shows progress bars. An observer is told of stages and remarks. By default, remarks go to the
+            logger `carat`.
+        columns: which columns take part; see `Columns`. `domains` lists them; `also` and `without` add to the default
+            or leave out. `numeric={"Weight": 10}` cuts a column of numbers into ten ranges. `id` is the column that
+            identifies a row. With `time`, the newest rows are held out instead of random ones. `metapaths` are paths of
+            columns that belong together. Values seen fewer than `min_count` times count as unseen.
     """
     recipe = Recipe.of(
         profile=profile,
@@ -142,6 +146,7 @@ def fit_prepared(
             "records": len(data.train),
             "held_out": len(data.held_out),
             "fingerprint": prepared.fingerprint(),
+            "sketch": Sketch.of(data).to_json(),
             "left_out": dict(prepared.left_out),
             "min_count": prepared.min_count,
             "profile": parts.profile,

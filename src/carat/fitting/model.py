@@ -39,19 +39,21 @@ FULL = ("transformer", "graph")
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted detector and explainer with everything needed to use them on a new table; `fit` and `load` make it.
+    """What `carat.fit` and `carat.load` return: it scores and explains the rows of any table with the same columns.
 
-    A model is read-only and may be used from many threads at once.
+    `score` says how normal each row is, `explain` which of its values do not belong, and `recourse` what would have
+    made it normal. A model is read-only, and you can use it from many threads at once.
 
     Args:
-        schema: the domains and other roles of the columns.
-        vocabulary: the entities.
-        pairs: co-occurrence counts of the training records.
+        schema: the domains (the columns that take part), and which columns identify rows and give their time.
+        vocabulary: the values of each column.
+        pairs: how often two values occurred together in the training rows.
         detector: gives scores, higher = more normal.
-        explainer: gives likelihoods; None where the model was fitted without.
-        reference: scores of held-out records, ascending, float32 [r]; percentiles are relative to them.
+        explainer: gives likelihoods; None if the model was fitted without one.
+        reference: scores of the held-out rows, ascending, float32 [r]; percentiles are relative to them.
         threshold: where anomalous begins.
-        graph: neighbours of entities, for the methods that use them; None where the model was fitted without.
+        graph: values that are close to each other, for the methods that use it; None if the model was fitted without
+            one.
         training: facts about the fit, as `carat inspect` shows them.
     """
 
@@ -88,30 +90,31 @@ class Model:
     __repr__ = __str__
 
     def score(self, data: Any, *, progress: bool | Observer = False) -> Any:
-        """Score every record of a frame or file.
+        """Score every row of a table: how normal is it?
 
         Args:
-            data: a frame (pandas, polars, pyarrow), a path, or the name of a dataset.
-            progress: True shows a bar; an observer is told of stages and remarks.
+            data: a frame (pandas, polars, pyarrow), a path, the name of a dataset, or one row as a dictionary.
+            progress: True shows a progress bar; an observer is told of stages and remarks.
 
         Returns:
-            A frame of the same library with the columns `record`, `score`, `percentile` (share of the reference at
-            or below, in percent: 0 = strangest) and `anomalous`.
+            A frame of the same library, with one row for each of yours: `record` (the row number, index label or ID),
+            `score` (higher = more normal), `percentile` (the percentage of held-out rows that score no higher; 0 =
+            strangest) and `anomalous`.
         """
         from carat.jobs import score_frame  # noqa: PLC0415 - jobs run models, not models jobs
 
         return score_frame(self, data, progress=progress)
 
     def explain(self, data: Any, *, progress: bool | Observer = False) -> Any:
-        """How likely every entity of every record of a frame or file is in its context.
+        """Say of every value of a table how likely it is, given the rest of its row.
 
         Args:
-            data: a frame, a path, or the name of a dataset.
-            progress: True shows a bar; an observer is told of stages and remarks.
+            data: a frame, a path, the name of a dataset, or one row as a dictionary.
+            progress: True shows a progress bar; an observer is told of stages and remarks.
 
         Returns:
-            A frame of the same library with the column `record`, one column per domain with the likelihood of its
-            entity (null where missing), and `flagged`, the list of domains whose entity is less likely than 0.5.
+            A frame of the same library, with one row for each of yours: `record`, for each column that takes part the
+            likelihood of its value (null if missing), and `flagged`, the list of columns below 0.5.
         """
         from carat.jobs import explain_frame  # noqa: PLC0415
 
@@ -133,22 +136,29 @@ class Model:
         seconds: float = 60.0,
         progress: bool | Observer = False,
     ) -> RecourseResult:
-        """What would have made the anomalous records of a frame or file normal.
+        """Suggest fixes: what would have made the anomalous rows of a table normal?
+
+        A suggested fix is the row with some values replaced. The research literature calls it a counterfactual, and
+        finding one recourse.
 
         Args:
-            data: a frame, a path, or the name of a dataset.
-            k: counterfactuals of a record, at most.
-            method: `carat-plus`, `carat` or `instant`, or a baseline: `replace-m`, `replace-2`, `xformer-r`, `rceaa`;
-                None takes the best that the model can do.
-            top: only the so many most anomalous records, the strangest first.
-            all: every record, also those that are normal already.
-            constraints: what may change: an object, a dictionary, or a TOML file.
-            prefer: of `carat-plus` and `instant`, from 0 (plausible) to 1 (valid to the detector).
-            diversity: 0 gives the best k; towards 1 they differ more from each other.
-            neighbours: candidates of each source.
-            budget: combinations of a record; None is 200,000, or 2,000 for a detector from outside.
-            seconds: for a batch of records; after that a quicker search.
-            progress: True shows a bar; an observer is told of stages and remarks.
+            data: a frame, a path, the name of a dataset, or one row as a dictionary.
+            k: suggested fixes per row, at most.
+            method: `carat-plus`, `carat` or `instant`, or a baseline: `replace-m`, `replace-2`, `xformer-r`, `rceaa`.
+                None picks the best that the model can do.
+            top: look at this many rows only, the strangest ones first, anomalous or not.
+            all: look at every row, including those that are already normal.
+            constraints: what may change: a `Constraints`, a dictionary, or the path of a TOML file.
+            prefer: for `carat-plus` and `instant`, from 0 (plausible) to 1 (valid to the detector).
+            diversity: 0 gives the best `k` fixes. Towards 1, they differ more from each other.
+            neighbours: replacement values that each source may suggest for a column.
+            budget: combinations to try per row. None is 200,000, or 2,000 for a detector of your own.
+            seconds: time for a batch of rows; after that, a quicker search takes over.
+            progress: True shows a progress bar; an observer is told of stages and remarks.
+
+        Returns:
+            The fixes. `print(result)` shows a few, `result.to_frame()` has all of them, and `result.explain(row)` puts
+            one row into words.
         """
         from carat.jobs import recourse_result  # noqa: PLC0415
 
@@ -164,11 +174,11 @@ class Model:
         return recourse_result(self, data, settings, method=method, top=top, all=all, progress=progress)
 
     def method(self, name: str | None = None, *, like: Any = None) -> Method:
-        """A method by name, put together from this model's parts; None takes the best there is for it.
+        """A method by name, put together from this model's parts; None picks the best that the model can do.
 
         Args:
             name: of a method or baseline.
-            like: the data to come, whose frame library a callable detector is to be given.
+            like: the data to come; a callable detector is given frames of its library.
         """
         parts = self.parts(like=like)
         entry = method(name or ("carat-plus" if parts.lacks(("counts",)) or not parts.lacks(FULL) else "instant"))
@@ -229,7 +239,7 @@ class Model:
         return self.threshold.resolve(self.reference)
 
     def percentile(self, scores: Tensor) -> Tensor:
-        """Share of the reference scores at or below, in percent, float64 [n]."""
+        """The percentage of held-out rows that score no higher, float64 [n]."""
         return self.scale.percentile(scores)
 
     def with_threshold(self, threshold: Threshold | float) -> Model:
@@ -238,7 +248,7 @@ class Model:
         return replace(self, threshold=chosen)
 
     def unseen(self, data: Any) -> dict[str, dict[str, int]]:
-        """For each domain: the entities of a table that training never met, and in how many records each is."""
+        """For each column, the values of a table that are new to the model, and how many rows have each of them."""
         table = Table.read(open_source(opened(data)), self.schema, self.vocabulary)
         return table.unseen.by_name(self.vocabulary)
 

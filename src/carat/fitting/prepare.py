@@ -78,8 +78,7 @@ def _remarks(found: Scan) -> list[Remark]:
         remarks.append(Remark("few-rows", few, warning=True))
     left_out, crowded = found.left_out_line(), found.crowded_line()
     if left_out is not None:
-        code = "left-out-names" if found.nameless else "left-out"
-        remarks.append(Remark(code, left_out, warning=True))
+        remarks.append(Remark("left-out", left_out, warning=True, remedies=found.remedies))
     if crowded is not None:
         remarks.append(Remark("crowded", crowded, warning=True))
     return remarks

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from carat._version import __version__
-from carat.data import Fingerprint, Table, open_source
+from carat.data import Fingerprint, Gathered, Sketch, Table, open_source
 from carat.errors import Cancelled, InputError
 from carat.fitting.model import Model, opened
 from carat.observing import Observer, Remark, Silent
@@ -107,7 +107,7 @@ class Job(ABC, Generic[B]):
         self.detector = model.detector_for(None if isinstance(data, Table) else self.data)
         self.scored: list[Any] = []
         """Called with the scores [n] of all records that are looked at, those that do not come out among them."""
-        self._met = Fingerprint()
+        self._met, self._gathered = Fingerprint(), Gathered()
         self._begun = False
         self._unseen: Counter[tuple[str, str]] = Counter()
         self._source = None if isinstance(data, Table) else open_source(self.data, once=True)
@@ -119,6 +119,7 @@ class Job(ABC, Generic[B]):
         if self._begun:
             raise InputError("a job runs once; make another one for another run")
         self._begun = True
+        self._remark_ambiguous()
         for batch in self._batches():
             self.cancel.check()
             yield batch
@@ -153,6 +154,7 @@ class Job(ABC, Generic[B]):
             yield part
             self.summary.read += len(part)
             self._met.add(part.ids)
+            self._gathered.add(part.ids)
             for domain, entities in part.unseen.by_name(self.model.vocabulary).items():
                 self._unseen.update({(domain, entity): count for entity, count in entities.items()})
 
@@ -170,9 +172,14 @@ class Job(ABC, Generic[B]):
         self.observer.remark(said)
 
     @property
-    def learned_from(self) -> bool:
-        """Whether the records read are those that the model was fitted on."""
-        return bool(self._met.text() == self.model.training.get("fingerprint"))
+    def learned_from(self) -> str | None:
+        """How many of the records read are training records, in words: all, most, or None where there is no sign."""
+        training = self.model.training
+        sketch = Sketch.from_json(training["sketch"]) if "sketch" in training else None
+        shuffled = sketch is not None and sketch.same_rows(self._gathered)
+        if shuffled or self._met.text() == training.get("fingerprint"):
+            return f"{training['records']:,}"
+        return "most" if sketch is not None and sketch.most_of(self._gathered) else None
 
     def _conclude(self) -> None:
         self.summary.origin = Origin(
@@ -184,13 +191,25 @@ class Job(ABC, Generic[B]):
             datetime.now(UTC).isoformat(timespec="seconds"),
         )
 
+    def _remark_ambiguous(self) -> None:
+        """Whoever looks a record up by its index label must know where that is not what `record` holds."""
+        why = getattr(self._source, "ambiguous", None)
+        if why is not None and self.model.schema.id is None:
+            self.remark(
+                "index",
+                f"the index of the frame {why}, so `record` is the position of a row, counted from 0: call "
+                "reset_index() first, or name a column that identifies the rows with `id` when you fit",
+                warning=True,
+            )
+
     def _remark_if_learned(self) -> None:
-        """A record that was learned from has vouched for itself; whoever looks at the very table should know."""
-        if self.learned_from:
+        """A record that was learned from has vouched for itself; whoever asks about such records should know."""
+        learned = self.learned_from
+        if learned is not None:
             self.remark(
                 "learned-from",
-                f"the model learned from {self.model.training['records']:,} of these rows, so they look more normal "
-                "than they are: rank them instead of relying on the threshold",
+                f"the model learned from {learned} of these rows, so they look more normal than they are: rank them "
+                "instead of relying on the threshold",
                 warning=True,
             )
 

@@ -31,13 +31,13 @@ def _any_of(texts: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Witness:
-    """What is known about an entity beside another one of its record.
+    """What the counts say about a value and another value of the same row.
 
     Args:
-        domain: the other domain.
-        entity: the entity there.
+        domain: the other value's column.
+        entity: the other value.
         together: how often the two were seen together in training.
-        usual: what the other entity usually goes with instead, and how often.
+        usual: what the other value usually goes with instead, and how often.
     """
 
     domain: str
@@ -57,15 +57,15 @@ class Witness:
 
 @dataclass(frozen=True)
 class EntityView:
-    """An entity of the record.
+    """One value of the row.
 
     Args:
-        domain: its domain.
-        entity: its text; None where missing.
-        likelihood: the explainer's; None where missing.
+        domain: its column.
+        entity: its text; None if missing.
+        likelihood: how likely it is, given the rest of the row; None if missing.
         seen: how often it was seen in training.
-        against: what speaks against it, the strongest first; empty where it is not flagged.
-        unseen: whether it is new to the model; one that was not seen and yet is not new is in held-out records alone.
+        against: why it is doubtful, the strongest reason first; empty if it is not flagged.
+        unseen: whether it is new to the model. A value with `seen` 0 that is not new occurs only in held-out rows.
     """
 
     domain: str
@@ -77,7 +77,7 @@ class EntityView:
 
     @property
     def flagged(self) -> bool:
-        """Whether it is less likely than not."""
+        """Whether its likelihood is below 0.5."""
         return self.likelihood is not None and self.likelihood < CUT
 
     def to_json(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class EntityView:
         }
 
     def is_new(self) -> str:
-        """What there is to say of an entity that training did not meet."""
+        """What there is to say about a value that training never saw, in one sentence."""
         if self.unseen:
             return f"{self.domain} {self.entity} was never seen in training."
         return f"{self.domain} {self.entity} is only in held-out rows, so the model has learned nothing about it."
@@ -117,17 +117,17 @@ class EntityView:
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """A counterfactual of the record.
+    """A suggested fix: the row with some values replaced. The research literature calls it a counterfactual.
 
     Args:
         rank: 1 is the best.
-        score: the detector's.
+        score: the detector's score of the fixed row.
         percentile: of the score.
-        valid: whether the score is normal.
-        changes: by domain, the entity before and after.
-        support: how often each new entity was seen with the least familiar entity beside it.
+        valid: whether the fixed row is no longer anomalous.
+        changes: by column, the value before and after.
+        support: by column, how often the new value was seen with the least familiar of the other values.
         cost: of the changes; None without costs.
-        known: with how many of the entities beside it each new entity was ever seen.
+        known: by column, with how many of the other values the new value was ever seen.
     """
 
     rank: int
@@ -167,19 +167,19 @@ class Counterfactual:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A record, why it was flagged, and what would have made it normal.
+    """One row: why it was flagged, and what would have made it normal. `print` shows it in words.
 
     Args:
-        record: its name.
-        score: the detector's.
+        record: the row's number, index label or ID.
+        score: the detector's score.
         percentile: of the score; 0 = strangest.
         anomalous: whether the score is below the threshold.
-        entities: in the order of the domains.
-        counterfactuals: the best few.
+        entities: the values of the row, in the order of the columns that take part.
+        counterfactuals: the best suggested fixes.
         reason: what limited them, if anything did.
-        pairs: where no entity is flagged, its entities that are seldom seen together, the rarest first.
-        count: how many counterfactuals were found, also those not shown.
-        exhausted: whether every combination was looked at.
+        pairs: if no value is flagged, values of the row that are seldom seen together, the rarest pair first.
+        count: how many fixes were found, including those not shown.
+        exhausted: whether every combination was tried.
     """
 
     record: Any
@@ -202,7 +202,7 @@ class Explanation:
 
     @property
     def blamed(self) -> list[EntityView]:
-        """The flagged entities, the least likely first."""
+        """The flagged values, the least likely first."""
         return [view for view in self._by_likelihood() if view.flagged]
 
     def _by_likelihood(self) -> list[EntityView]:
@@ -210,7 +210,7 @@ class Explanation:
         return sorted(told, key=lambda view: view.likelihood or 0.0)
 
     def in_words(self) -> list[str]:
-        """Why the record was flagged, in sentences: its flagged entities, or what else is odd about it."""
+        """Why the row was flagged, in sentences: its flagged values, or what else is odd about it."""
         if self.blamed:
             return [view.in_words() for view in self.blamed]
         present = [view for view in self.entities if view.entity is not None]

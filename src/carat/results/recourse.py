@@ -31,16 +31,19 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class RecourseResult:
-    """Counterfactuals of some records, as `Model.recourse` gives them back.
+    """The suggested fixes for some rows of a table, as `Model.recourse` returns them.
+
+    `print(result)` shows a few of them, `to_frame()` has all of them, `explain(row)` puts one row into words, and
+    `report("page.html")` writes a page. A suggested fix is what the research literature calls a counterfactual.
 
     Args:
-        batches: records and what was found, in order.
+        batches: the rows and what was found for them, in order.
         scale: how scores are read.
         evidence: the counts behind explanations.
         method: name of the method.
-        like: the user's data, whose frame library the results come in.
-        empty: a batch without records, for the columns of an empty result.
-        scored: scores of all records that were looked at, [n]; those of this result are among them.
+        like: your data; frames come back in its library.
+        empty: a batch without rows, for the columns of an empty result.
+        scored: scores of all rows that were looked at, [n], including those that got no fixes.
         origin: the model and the data that the result comes from.
         remarks: what is worth knowing about it.
     """
@@ -62,36 +65,36 @@ class RecourseResult:
         return self.batches
 
     def to_frame(self) -> Any:
-        """One row per counterfactual, in the library of the input.
+        """All suggested fixes, one per row, as a frame of the library you passed in.
 
-        Columns: `record`, `rank` (1 = best), `score`, `percentile`, `valid`, `changed` (the domains), then every
-        domain's, and `cost` where costs were given. At the end `before` and `after`: what the changed domains held, and
-        what they hold now, in the order of `changed`.
+        Columns: `record` (the row number, index label or ID), `rank` (1 = best), `score`, `percentile`, `valid` (no
+        longer anomalous), `changed` (the list of changed columns), then the fixed row, and `cost` if you gave costs. At
+        the end, `before` and `after` list the old and the new values, in the order of `changed`.
         """
         batches = self.batches or (self.empty,)
         return frame_like(pa.concat_tables([batch.compared() for batch in batches]), self.like)
 
     def to_arrow(self) -> pa.Table:
-        """The same as an Arrow table, with the columns of `carat recourse` alone."""
+        """The same as an Arrow table, with only the columns that `carat recourse` writes."""
         return pa.concat_tables([batch.rows() for batch in self.batches or (self.empty,)])
 
     def to_json(self, *, show: int | None = None) -> list[dict[str, Any]]:
-        """One dictionary per record, with its explanation and counterfactuals; see `Explanation.to_json`.
+        """One dictionary per row, with its explanation and its suggested fixes; see `Explanation.to_json`.
 
         Args:
-            show: counterfactuals of a record, at most; None gives all of them.
+            show: suggested fixes per row, at most; None gives all of them.
         """
         return [one.to_json() for one in self.explanations(show=show)]
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary per record: record, score, percentile, flagged, count, exhausted, reason."""
+        """One dictionary per row: `record`, `score`, `percentile`, `flagged`, `count`, `exhausted` and `reason`."""
         return [row for batch in self.batches for row in batch.records().to_pylist()]
 
     def report(self, path: str | Path, *, title: str | None = None) -> None:
         """Write one self-contained HTML page: what was flagged, why, and what would have made it normal.
 
-        Needs the extra `report`. A page that is there already is replaced.
+        Needs the extra `report`. An existing page is replaced.
         """
         from carat.report import write_report  # noqa: PLC0415 - the page is made of results, not results of the page
 
@@ -122,14 +125,14 @@ class RecourseResult:
     __repr__ = __str__
 
     def __len__(self) -> int:
-        """Number of records."""
+        """Number of rows that were looked at for fixes."""
         return sum(len(batch) for batch in self.batches)
 
     def explanations(self, *, show: int | None = 5) -> Iterator[Explanation]:
-        """Why each record was flagged and what would have made it normal, in the order of the result.
+        """Why each row was flagged and what would have made it normal, in the order of the result.
 
         Args:
-            show: counterfactuals of a record, at most; None gives all of them.
+            show: suggested fixes per row, at most; None gives all of them.
         """
         for batch in self.batches:
             for start in range(0, len(batch), EXPLAINED):
@@ -137,11 +140,11 @@ class RecourseResult:
                 yield from explain_batch(some, self.evidence, show=show)
 
     def explain(self, record: Any, *, show: int | None = 5) -> Explanation:
-        """Why one record was flagged and what would have made it normal.
+        """Why one row was flagged and what would have made it normal.
 
         Args:
-            record: its row number, or its value in the id column.
-            show: how many counterfactuals to show.
+            record: the row's number, index label or ID, as in the column `record`.
+            show: suggested fixes to show, at most; None gives all of them.
         """
         for batch in self.batches:
             names = batch.table.names_of_records()

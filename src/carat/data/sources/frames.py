@@ -33,6 +33,8 @@ class FrameSource:
         self.names = check_names(self._table.column_names, label)
         self.index = _own_index(frame)
         """What names the rows of a pandas frame that has an index of its own, [n]; None where the place does."""
+        self.ambiguous = _ambiguous(frame)
+        """Why the index of a pandas frame can't name its rows; None where it can, or where there is none."""
 
     def about_rows(self) -> int | None:
         """Exactly so many."""
@@ -51,8 +53,8 @@ def is_record(data: Any) -> bool:
 
 def _own_index(frame: Any) -> pa.Array | None:
     """The index of a pandas frame where it says more than the place of a row, and tells all rows apart."""
-    index = getattr(frame, "index", None)
-    if index is None or not hasattr(index, "is_unique") or not index.is_unique or index.nlevels > 1:
+    index = _pandas_index(frame)
+    if index is None or _ambiguous(frame) is not None:
         return None
     if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
         return None
@@ -60,6 +62,21 @@ def _own_index(frame: Any) -> pa.Array | None:
         return pa.array(index.to_list())
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # of mixed types, or of some that Arrow does not know
         return pa.array([str(label) for label in index])
+
+
+def _ambiguous(frame: Any) -> str | None:
+    """What keeps the index of a pandas frame from telling the rows apart by one label each, in words."""
+    index = _pandas_index(frame)
+    if index is None:
+        return None
+    if index.nlevels > 1:
+        return "has several levels"
+    return None if index.is_unique else "repeats labels"
+
+
+def _pandas_index(frame: Any) -> Any:
+    index = getattr(frame, "index", None)
+    return index if hasattr(index, "is_unique") and hasattr(index, "nlevels") else None
 
 
 def arrow_table(frame: Any, label: str = "the table") -> pa.Table:
