@@ -32,6 +32,7 @@ def fit(
     encoding: Encoding | Literal["auto"] | None = "auto",
     takes: Literal["frame", "ids"] = "frame",
     explainer: str | FittedExplainer | Literal[False] | None = None,
+    memory: bool = True,
     graph: KnowledgeGraph | bool | None = None,
     threshold: float | Threshold = 0.01,
     seed: int = 0,
@@ -52,8 +53,10 @@ def fit(
         encoding: how a scikit-learn or PyOD detector sees categories: `onehot`, `ordinal` or `frequency`; None hands it
             a frame of text, for a pipeline that encodes by itself; `auto` is `onehot` and `ordinal`.
         takes: what a callable is given, a `frame` of text or `ids`.
-        explainer: `transformer`, `counts`, `judge` (similar records vote), an explainer with settings of your own, or
-            False for none.
+        explainer: `judge` (similar records vote; the default), `transformer`, `counts`, an explainer with settings of
+            your own, or False for none.
+        memory: False keeps no training records: no judge, no alarm. The explainer is then the profile's other one, and
+            the score alone decides which records are anomalous.
         graph: True or False for with or without one, or a graph with settings of your own; None follows the profile.
             The methods `carat` and `carat-plus` need it.
         threshold: quantile of the held-out scores below which a record is anomalous, or a `Threshold`.
@@ -73,6 +76,7 @@ def fit(
         encoding=encoding,
         takes=takes,
         explainer=explainer,
+        memory=memory,
         graph=graph,
         threshold=threshold,
     )
