@@ -60,9 +60,9 @@ class Contest:
 
     @classmethod
     def of(cls, trial: Trial, model: Model, run: Run) -> Contest:
-        """Around a fitted model."""
+        """Around a fitted model; every record is asked about, and what is valid is the score's word, as in the paper."""
         counts = CountsExplainer().fit(trial.data, replace(run, observer=Silent()))
-        return cls(trial, model.to(run.device), counts, _reference(trial, run.seed), run)
+        return cls(trial, model.to(run.device).with_gate("score"), counts, _reference(trial, run.seed), run)
 
     def method(self, name: str) -> Method:
         """A method by name; those that train on records do so here."""

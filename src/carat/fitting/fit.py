@@ -13,8 +13,9 @@ from carat.detectors import OutsideDetector
 from carat.detectors.encodings import Encoding
 from carat.devices import pick_device
 from carat.errors import InputError
-from carat.explain import ContextDetector, FittedExplainer
+from carat.explain import ContextDetector, FittedExplainer, Judge
 from carat.files import write_text
+from carat.fitting.gating import set_gate
 from carat.fitting.model import Model
 from carat.fitting.prepare import Prepared, prepare
 from carat.fitting.recipe import Recipe
@@ -132,6 +133,7 @@ def fit_prepared(
         explainer.fit(data, run)
     if graph is not None:
         graph.fit(data, run)
+    gate, found = set_gate(detector, explainer, data, run) if isinstance(explainer, Judge) else (None, None)
     return Model(
         schema=prepared.schema,
         vocabulary=vocabulary,
@@ -141,6 +143,7 @@ def fit_prepared(
         reference=reference,
         threshold=parts.threshold,
         graph=graph,
+        gate=gate,
         training={
             "data": prepared.label,
             "records": len(data.train),
@@ -152,6 +155,7 @@ def fit_prepared(
             "seed": run.seed,
             "device": run.device.type,
             "seconds": round(time.monotonic() - began, 2),
+            **({} if found is None else {"found": found}),
         },
     )
 

@@ -19,6 +19,7 @@ from carat.fitting.model import Model
 from carat.fitting.store import read_folder
 from carat.graph import KnowledgeGraph
 from carat.registry import DETECTORS, EXPLAINERS
+from carat.results.gate import Gate
 from carat.results.scale import Threshold
 from carat.training.fitted import Fitted
 
@@ -72,6 +73,7 @@ def load(
         reference=contents.tensors["reference"]["scores"],
         threshold=Threshold(**facts["threshold"]),
         graph=graph,
+        gate=None if facts.get("gate") is None else Gate.from_stored(contents.tensors["gate"], facts["gate"]),
         training=facts["training"],
     )
 

@@ -20,7 +20,7 @@ from carat.data.table import Table
 from carat.data.vocabulary import Vocabulary
 from carat.datasets import Dataset
 from carat.detectors import FittedDetector, OutsideDetector
-from carat.explain import FittedExplainer
+from carat.explain import FittedExplainer, Judge
 from carat.fitting.identity import identity_of
 from carat.fitting.store import Contents, write_folder
 from carat.graph import KnowledgeGraph
@@ -28,7 +28,9 @@ from carat.observing import Observer
 from carat.recourse import Constraints, Method, ModelParts, Settings
 from carat.registry import method, named_data
 from carat.results.batches import ResultBatch
+from carat.results.clearing import Clearing
 from carat.results.evidence import Evidence
+from carat.results.gate import Gate, check_gate
 from carat.results.recourse import RecourseResult
 from carat.results.scale import Scale, Threshold
 from carat.training.fitted import Fitted
@@ -52,6 +54,7 @@ class Model:
         reference: scores of held-out records, ascending, float32 [r]; percentiles are relative to them.
         threshold: where anomalous begins.
         graph: neighbours of entities, for the methods that use them; None where the model was fitted without.
+        gate: sets the cuts of score and alarm; None where the score alone decides, as without a judge.
         training: facts about the fit, as `carat inspect` shows them.
     """
 
@@ -63,14 +66,19 @@ class Model:
     reference: Tensor
     threshold: Threshold
     graph: KnowledgeGraph | None = None
+    gate: Gate | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         training, threshold = self.training, self.threshold
         rows = f" of {training['records'] + training['held_out']:,} rows" if "records" in training else ""
-        where = f"score {self.threshold_score:.4g}"
+        scale = self.scale
+        where = f"below score {scale.threshold:.4g}"
+        if scale.alarm is not None:
+            where += f" or from alarm {scale.alarm:.4g} on"
         if threshold.quantile is not None:
-            where += f", the lowest {100 * threshold.quantile:g}% of held-out rows"
+            which = "the lowest" if scale.alarm is None else "together"
+            where += f", {which} {100 * threshold.quantile:g}% of held-out rows"
         detector = self.detector
         parts = [f"detector {detector.describe() if isinstance(detector, OutsideDetector) else detector.name}"]
         parts += [f"explainer {self.explainer.name}"] if self.explainer is not None else ["no explainer"]
@@ -81,26 +89,32 @@ class Model:
                 f"Model {self.identity}{rows}: {len(self.vocabulary)} columns, {self.vocabulary.entities:,} values",
                 f"  columns: {names}",
                 f"  {', '.join(parts)}",
-                f"  anomalous below {where}",
+                f"  anomalous {where}",
             ]
         )
 
     __repr__ = __str__
 
-    def score(self, data: Any, *, progress: bool | Observer = False) -> Any:
+    def score(
+        self, data: Any, *, gate: str = "both", judge_all: bool | None = None, progress: bool | Observer = False
+    ) -> Any:
         """Score every record of a frame or file.
 
         Args:
             data: a frame (pandas, polars, pyarrow), a path, or the name of a dataset.
+            gate: `both` lists records by score and alarm, `score` by the score alone, without asking the judge.
+            judge_all: whether the judge is asked about every record, or only about those that the pair counts do not
+                clear; None asks about every one in tables of up to 100,000 records.
             progress: True shows a bar; an observer is told of stages and remarks.
 
         Returns:
             A frame of the same library with the columns `record`, `score`, `percentile` (share of the reference at
-            or below, in percent: 0 = strangest) and `anomalous`.
+            or below, in percent: 0 = strangest), `anomalous`, and `alarm` (the probability that some entity of the
+            record is wrong; null where no judge was asked).
         """
         from carat.jobs import score_frame  # noqa: PLC0415 - jobs run models, not models jobs
 
-        return score_frame(self, data, progress=progress)
+        return score_frame(self, data, gate=gate, judge_all=judge_all, progress=progress)
 
     def explain(self, data: Any, *, progress: bool | Observer = False) -> Any:
         """How likely every entity of every record of a frame or file is in its context.
@@ -131,6 +145,8 @@ class Model:
         neighbours: int = 100,
         budget: int | None = None,
         seconds: float = 60.0,
+        gate: str = "both",
+        judge_all: bool | None = None,
         progress: bool | Observer = False,
     ) -> RecourseResult:
         """What would have made the anomalous records of a frame or file normal.
@@ -148,6 +164,8 @@ class Model:
             neighbours: candidates of each source.
             budget: combinations of a record; None is 200,000, or 2,000 for a detector from outside.
             seconds: for a batch of records; after that a quicker search.
+            gate: `both` takes records by score and alarm, `score` by the score alone, without asking the judge.
+            judge_all: whether the judge is asked about every record; see `score`.
             progress: True shows a bar; an observer is told of stages and remarks.
         """
         from carat.jobs import recourse_result  # noqa: PLC0415
@@ -161,7 +179,17 @@ class Model:
             budget=budget,
             seconds=seconds,
         )
-        return recourse_result(self, data, settings, method=method, top=top, all=all, progress=progress)
+        return recourse_result(
+            self,
+            data,
+            settings,
+            method=method,
+            top=top,
+            all=all,
+            gate=gate,
+            judge_all=judge_all,
+            progress=progress,
+        )
 
     def method(self, name: str | None = None, *, like: Any = None) -> Method:
         """A method by name, put together from this model's parts; None takes the best there is for it.
@@ -194,8 +222,27 @@ class Model:
 
     @property
     def scale(self) -> Scale:
-        """How scores are read."""
-        return Scale(self.reference, self.threshold_score)
+        """How scores and alarms are read."""
+        if self.gate is None:
+            return Scale(self.reference, self.threshold.resolve(self.reference))
+        cuts = self.gate.cuts(self.threshold)
+        return Scale(self.reference, cuts.score, cuts.alarm)
+
+    def alarm(self, ids: Tensor) -> Tensor | None:
+        """The probability that some entity of records ids [n, m] is wrong, on the CPU, [n]; None without a gate."""
+        if self.gate is None or not isinstance(self.explainer, Judge):
+            return None
+        return self.explainer.alarm(ids).cpu()
+
+    @cached_property
+    def clearing(self) -> Clearing:
+        """The quick look at records that need no judge."""
+        return Clearing(self.pairs, self.vocabulary)
+
+    @property
+    def holds_records(self) -> bool:
+        """Whether the training records are a part of the model."""
+        return isinstance(self.explainer, Judge)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -225,8 +272,8 @@ class Model:
 
     @property
     def threshold_score(self) -> float:
-        """The score where anomalous begins."""
-        return self.threshold.resolve(self.reference)
+        """The score where anomalous begins; with a gate, records are also anomalous by their alarm."""
+        return self.scale.threshold
 
     def percentile(self, scores: Tensor) -> Tensor:
         """Share of the reference scores at or below, in percent, float64 [n]."""
@@ -236,6 +283,11 @@ class Model:
         """The same model with another threshold (a number is a quantile); nothing is refitted."""
         chosen = threshold if isinstance(threshold, Threshold) else Threshold(quantile=threshold)
         return replace(self, threshold=chosen)
+
+    def with_gate(self, gate: str) -> Model:
+        """The same model that lists records by score and alarm (`both`), or by the score alone (`score`)."""
+        check_gate(gate)
+        return replace(self, gate=None) if gate == "score" and self.gate is not None else self
 
     def unseen(self, data: Any) -> dict[str, dict[str, int]]:
         """For each domain: the entities of a table that training never met, and in how many records each is."""
@@ -282,6 +334,9 @@ class Model:
             contents.tensors["explainer"] = self.explainer.tensors()
         if self.graph is not None:
             contents.tensors["graph"] = self.graph.tensors()
+        if self.gate is not None:
+            contents.facts["gate"] = self.gate.facts()
+            contents.tensors["gate"] = self.gate.tensors()
         return contents
 
     def save(self, path: str | Path, *, force: bool = False) -> None:

@@ -14,5 +14,5 @@ function whole(record) {
     found.changes = found.changes.map((change) => ({ before: own.get(change.column), ...change }));
   }
   const pairs = (record.pairs ?? []).map((pair) => ({ expected: null, ...pair }));
-  return { score: null, percentile: null, anomalous: false, words: [], blamed: [], exhausted: false, reason: null, ...record, values, pairs, counterfactuals };
+  return { score: null, percentile: null, alarm: null, anomalous: false, words: [], blamed: [], exhausted: false, reason: null, ...record, values, pairs, counterfactuals };
 }
