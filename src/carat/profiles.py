@@ -13,29 +13,31 @@ class Profile:
 
     Args:
         detector: the default detector.
-        plain: the default explainer of a model that is not to keep its training records.
-        plain_params: its arguments.
         explainer: the default explainer.
         explainer_params: its arguments.
         graph_params: the graph's arguments, for models that have one.
+        plain: instead of the judge, where a model is not to keep its training records.
+        plain_params: its arguments.
     """
 
     detector: str
-    plain: str
-    plain_params: Mapping[str, Any] = field(default_factory=dict)
-    explainer: str = "judge"
+    explainer: str
     explainer_params: Mapping[str, Any] = field(default_factory=dict)
     graph_params: Mapping[str, Any] = field(default_factory=dict)
+    plain: str = "counts"
+    plain_params: Mapping[str, Any] = field(default_factory=dict)
 
 
 def instant() -> Profile:
     """Counts, memory and the judge, no network over records: a first look, huge tables."""
-    return Profile(detector="counts", plain="counts")
+    return Profile(detector="counts", explainer="judge")
 
 
 def fast() -> Profile:
     """The same, and a small transformer beside the judge: a laptop, a few minutes."""
-    return Profile(detector="ape", plain="transformer", explainer_params={"beside": "transformer"})
+    return Profile(
+        detector="ape", explainer="judge", explainer_params={"beside": "transformer"}, plain="transformer"
+    )
 
 
 def paper() -> Profile:
@@ -55,8 +57,9 @@ def paper() -> Profile:
     }
     return Profile(
         detector="mead",
-        plain="transformer",
-        plain_params=transformer,
+        explainer="judge",
         explainer_params={"beside": "transformer", "beside_params": transformer},
         graph_params={"dim": 100, "epochs": 300, "learning_rate": 1e-3, "schedule": "constant"},
+        plain="transformer",
+        plain_params=transformer,
     )

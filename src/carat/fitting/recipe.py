@@ -101,7 +101,8 @@ def _explainer(
     if isinstance(explainer, FittedExplainer):
         made = explainer
     else:
-        name = explainer or (defaults.explainer if memory else defaults.plain)
+        usual = defaults.explainer if memory or defaults.explainer != Judge.name else defaults.plain
+        name = explainer or usual
         known = {defaults.plain: defaults.plain_params, defaults.explainer: defaults.explainer_params}
         made = EXPLAINERS.find(name).load()(**known.get(name, {}))
     if isinstance(made, Judge) and not memory:
