@@ -35,9 +35,7 @@ def instant() -> Profile:
 
 def fast() -> Profile:
     """The same, and a small transformer beside the judge: a laptop, a few minutes."""
-    return Profile(
-        detector="ape", explainer="judge", explainer_params={"beside": "transformer"}, plain="transformer"
-    )
+    return Profile(detector="ape", explainer="judge", explainer_params={"beside": "transformer"}, plain="transformer")
 
 
 def paper() -> Profile:

@@ -56,7 +56,9 @@ def test_the_same_through_every_door(model: carat.Model, tmp_path: Path) -> None
 
 
 def test_the_score_alone_asks_no_judge(model: carat.Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = [score < float(model.reference.double().quantile(0.01)) for score in model.score(RECORDS)["score"].to_pylist()]
+    expected = [
+        score < float(model.reference.double().quantile(0.01)) for score in model.score(RECORDS)["score"].to_pylist()
+    ]
     monkeypatch.setattr(Judge, "alarm", None)
     scored = model.score(RECORDS, gate="score")
     assert scored["anomalous"].to_pylist() == expected

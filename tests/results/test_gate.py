@@ -32,7 +32,11 @@ def listed(gate: Gate, threshold: Threshold, given: Tensor) -> Tensor:
 
 
 @given(
-    st.integers(1, 400), st.floats(0.001, 0.99), st.sampled_from([0.5, 0.75, 0.9, 1.0]), st.booleans(), st.integers(0, 9)
+    st.integers(1, 400),
+    st.floats(0.001, 0.99),
+    st.sampled_from([0.5, 0.75, 0.9, 1.0]),
+    st.booleans(),
+    st.integers(0, 9),
 )
 def test_no_more_than_the_quantile(records: int, quantile: float, by_alarm: float, ties: bool, seed: int) -> None:
     given = pairs(records, seed=seed, ties=ties)

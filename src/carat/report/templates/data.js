@@ -4,7 +4,7 @@ const written = JSON.parse(document.getElementById("data").textContent);
 const data = { ...written, records: written.records.map(whole) };
 
 function whole(record) {
-  const values = record.values.map((value) => ({ value: null, likelihood: null, flagged: false, new: false, against: [], ...value }));
+  const values = record.values.map((value) => ({ value: null, likelihood: null, flagged: false, new: false, filled: null, against: [], ...value }));
   const own = new Map(values.map(({ column, value }) => [column, value]));
   for (const value of values) {
     value.against = value.against.map((witness) => ({ value: own.get(witness.column), usual: [], ...witness }));

@@ -37,7 +37,7 @@ function score(value) {
 
 // The probability that some value is wrong; a row that nobody judged has none.
 function alarmText(value) {
-  return value === null ? "none" : value > 0.995 && value < 1 ? value.toFixed(4) : value.toFixed(2);
+  return value === null ? "none" : value.toFixed(2);
 }
 
 function percentile(value) {

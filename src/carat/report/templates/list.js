@@ -56,11 +56,16 @@ function item(record) {
   return made;
 }
 
+// A column that nearly every training row fills; with an alarm, a blank in it is news.
+const FILLED = 0.95;
+
 function blamed(record) {
   const flagged = record.values.filter((value) => value.flagged);
   if (flagged.length) {
     return flagged.map(({ column, value }) => el("span", { class: "flagged-short" }, "⚑ " + column + " " + value));
   }
+  const blank = record.alarm === null ? [] : record.values.filter(({ filled }) => filled !== null && filled >= FILLED);
+  if (blank.length) return [el("small", {}, "missing: " + blank.map(({ column }) => column).join(", "))];
   const rarest = record.pairs.slice(0, 1).map(({ columns }) => columns.map((column) => column + " " + valueIn(record, column).value).join(" with "));
   return [el("small", {}, ["none flagged", ...rarest.map((pair) => "rarest pair: " + pair)].join("; "))];
 }
