@@ -91,7 +91,7 @@ def run_one(name: str, profile: str, device: str, seed: int) -> dict[str, Any]:
     run = Run(seed=seed, device=pick_device(device))
     chosen = PROFILES.find(profile).load()()
     began = time.perf_counter()
-    explainer = EXPLAINERS[chosen.explainer].load()(**chosen.explainer_params).fit(trial.data, run)
+    explainer = EXPLAINERS[chosen.plain].load()(**chosen.plain_params).fit(trial.data, run)
     result: dict[str, Any] = {"data": dataset.name, "profile": profile, "device": run.device.type, "seed": seed}
     result["seconds"] = round(time.perf_counter() - began, 1)
     if isinstance(explainer, TransformerExplainer):

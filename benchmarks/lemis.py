@@ -70,7 +70,7 @@ def main() -> None:
     profile = PROFILES.find(arguments.profile).load()()
     explainers = {
         "counts": CountsExplainer(),
-        arguments.profile: EXPLAINERS[profile.explainer].load()(**profile.explainer_params),
+        arguments.profile: EXPLAINERS[profile.plain].load()(**profile.plain_params),
     }
     for name, explainer in explainers.items():
         explainer.fit(data, run)

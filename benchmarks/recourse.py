@@ -61,7 +61,7 @@ def main() -> None:
             domains=trial.schema.domains,
             metapaths=trial.schema.metapaths,
             detector="mead",
-            explainer=TransformerExplainer(**{**paper.explainer_params, "epochs": (1, 1, 1)}),
+            explainer=TransformerExplainer(**{**paper.plain_params, "epochs": (1, 1, 1)}),
             graph=KnowledgeGraph(**{**paper.graph_params, "epochs": 1}),
             device=arguments.device,
         )

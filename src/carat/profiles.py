@@ -16,41 +16,48 @@ class Profile:
         explainer: the default explainer.
         explainer_params: its arguments.
         graph_params: the graph's arguments, for models that have one.
+        plain: instead of the judge, where a model is not to keep its training records.
+        plain_params: its arguments.
     """
 
     detector: str
     explainer: str
     explainer_params: Mapping[str, Any] = field(default_factory=dict)
     graph_params: Mapping[str, Any] = field(default_factory=dict)
+    plain: str = "counts"
+    plain_params: Mapping[str, Any] = field(default_factory=dict)
 
 
 def instant() -> Profile:
-    """Counts and nothing to train: a first look, huge tables."""
-    return Profile(detector="counts", explainer="counts")
+    """Counts, memory and the judge, no network over records: a first look, huge tables."""
+    return Profile(detector="counts", explainer="judge")
 
 
 def fast() -> Profile:
-    """A small transformer: a laptop, a few minutes."""
-    return Profile(detector="ape", explainer="transformer")
+    """The same, and a small transformer beside the judge: a laptop, a few minutes."""
+    return Profile(detector="ape", explainer="judge", explainer_params={"beside": "transformer"}, plain="transformer")
 
 
 def paper() -> Profile:
     """The paper's sizes and epochs: reproduction, on a GPU."""
+    transformer = {
+        "dim": 64,
+        "layers": 4,
+        "heads": 8,
+        "dropout": 0.1,
+        "bilinear": 64,
+        "epochs": (250, 250, 40),
+        "batch_size": 512,
+        "learning_rate": 5e-4,
+        "tuning_rate": 1e-3,
+        "schedule": "constant",
+        "keep_best": False,
+    }
     return Profile(
         detector="mead",
-        explainer="transformer",
-        explainer_params={
-            "dim": 64,
-            "layers": 4,
-            "heads": 8,
-            "dropout": 0.1,
-            "bilinear": 64,
-            "epochs": (250, 250, 40),
-            "batch_size": 512,
-            "learning_rate": 5e-4,
-            "tuning_rate": 1e-3,
-            "schedule": "constant",
-            "keep_best": False,
-        },
+        explainer="judge",
+        explainer_params={"beside": "transformer", "beside_params": transformer},
         graph_params={"dim": 100, "epochs": 300, "learning_rate": 1e-3, "schedule": "constant"},
+        plain="transformer",
+        plain_params=transformer,
     )

@@ -32,6 +32,9 @@ class CaratDetector(OutlierMixin, BaseEstimator):
     Args:
         profile: `instant`, `fast` or `paper`.
         detector: `counts`, `ape`, `mead`, `context`, or None for the profile's.
+        memory: whether the model keeps its training rows, so that `model_.recourse` and `model_.score` have the judge's
+            word too. The scores here are the detector's alone, with or without it: an outlier detector has one score,
+            and `contamination` is a share of it.
         contamination: share of the training rows that `predict` calls outliers, 0 < contamination <= 0.5.
         bins: quantile bins per numeric column.
         random_state: seed of every random choice; None is 0.
@@ -51,6 +54,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         *,
         profile: str = "instant",
         detector: str | None = None,
+        memory: bool = False,
         contamination: float = 0.1,
         bins: int = 10,
         random_state: Any = None,
@@ -58,6 +62,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
     ) -> None:
         self.profile = profile
         self.detector = detector
+        self.memory = memory
         self.contamination = contamination
         self.bins = bins
         self.random_state = random_state
@@ -77,6 +82,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
             numeric={name: bins for name, bins in columns.items() if bins},
             profile=self.profile,
             detector=self.detector,
+            memory=self.memory,
             seed=self._seed(),
             device=self.device,
         )
@@ -98,7 +104,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def _scores(self, table: pa.Table) -> np.ndarray:
-        scores: np.ndarray = self.model_.score(table)["score"].to_numpy()
+        scores: np.ndarray = self.model_.score(table, gate="score")["score"].to_numpy()
         return scores
 
     def _seed(self) -> int:

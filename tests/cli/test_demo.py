@@ -9,7 +9,6 @@ import pytest
 
 import carat
 from carat.cli import demo_job, run
-from carat.explain import TransformerExplainer
 from tests.support.commands import read_csv
 
 
@@ -19,8 +18,8 @@ def test_everything_is_there(
 ) -> None:
     for name, value in (("TRAIN_ROWS", 3_000), ("LATER_ROWS", 300), ("SPOILED", 30)):
         monkeypatch.setattr(demo_job, name, value)
-    tiny = TransformerExplainer(dim=8, layers=1, heads=2, bilinear=4, epochs=(2, 1, 1))
-    monkeypatch.setattr(demo_job, "TransformerExplainer", lambda **_: tiny)
+    tiny = {"dim": 8, "layers": 1, "heads": 2, "bilinear": 4, "epochs": (2, 1, 1)}
+    monkeypatch.setattr(demo_job, "TRANSFORMER", tiny)
     out = tmp_path / "demo"
     assert run(["demo", "--out", str(out)]) == 0
     said = capsys.readouterr()

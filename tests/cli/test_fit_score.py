@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from carat.data import TableWriter
 from tests.support.commands import INSTANT, give_stdin, read_csv, snapshot, write_csv
 from tests.support.planted import DOMAINS, planted_table, record
 
-COLUMNS = ["record", "score", "percentile", "anomalous"]
+COLUMNS = ["record", "score", "percentile", "anomalous", "alarm"]
 STRANGE = record(Port=0, Good=1, Carrier=2, Buyer=3)
 NORMAL = record(Port=4, Good=4, Carrier=4, Buyer=4)
 
@@ -31,7 +32,7 @@ def test_fit_writes_a_model_and_says_so(work: Path, capsys: pytest.CaptureFixtur
     assert run(["fit", "more.csv", "--out", "new", *INSTANT]) == 0
     said = capsys.readouterr()
     assert said.out == ""
-    domains, left_out, summary = said.err.splitlines()
+    domains, left_out, found, measured, summary = said.err.splitlines()
     assert (
         domains
         == "columns: "
@@ -41,7 +42,12 @@ def test_fit_writes_a_model_and_says_so(work: Path, capsys: pytest.CaptureFixtur
     assert left_out == (
         "left out: Weight (numbers); use one anyway with --also NAME, or as ranges of numbers with --numeric NAME=10"
     )
-    assert summary.startswith("new: 1,200 rows, 4 columns, 60 distinct values, detector counts, ")
+    assert found.startswith("Only 60 held-out rows set the threshold: rows stranger than all of them are anomalous")
+    assert re.fullmatch(
+        r"ROC-AUC [01]\.\d{3} \(by the score alone [01]\.\d{3}\); expected calibration error of the judge 0\.\d{4}",
+        measured,
+    )
+    assert summary.startswith("new: 1,200 rows, 4 columns, 60 distinct values, detector counts, explainer judge")
     assert carat.load(work / "new").vocabulary.names == list(DOMAINS)
     assert not (work / "new.partial").exists()
 
@@ -152,26 +158,58 @@ def test_score_finds_the_strange_record(work: Path, capsys: pytest.CaptureFixtur
     assert (said.out, said.err) == ("", "scores.csv: 3 rows, 1 anomalous (33.33%)\n")
 
 
+@pytest.mark.parametrize("gate", ["both", "score"])
 @pytest.mark.parametrize("quantile", [None, 0.3, 0.9])
-def test_percentile_and_anomalous_are_as_defined(quantile: float | None, work: Path) -> None:
+def test_percentile_and_anomalous_are_as_defined(quantile: float | None, gate: str, work: Path) -> None:
     before = snapshot(work / "model")
     option = [] if quantile is None else ["--threshold", str(quantile)]
+    option += [] if gate == "both" else ["--gate", gate]
     assert run(["score", "model", "planted.csv", "--out", "scores.parquet", *option]) == 0
     assert snapshot(work / "model") == before, "nothing is refitted"
     scores = {name: column.to_numpy() for name, column in zip(COLUMNS, pq.read_table("scores.parquet"), strict=True)}
-    reference = carat.load(work / "model").reference.double().numpy()
+    model = carat.load(work / "model")
+    reference = model.reference.double().numpy()
     assert len(reference) == 120
     share = (reference[None, :] <= scores["score"][:, None]).mean(axis=1)
     np.testing.assert_allclose(scores["percentile"], 100 * share)
-    threshold = np.quantile(reference, quantile or 0.01)
-    np.testing.assert_array_equal(scores["anomalous"], scores["score"] < threshold)
+    if gate == "score":
+        np.testing.assert_array_equal(scores["anomalous"], scores["score"] < np.quantile(reference, quantile or 0.01))
+        assert np.isnan(scores["alarm"]).all(), "nobody was asked"
+        return
+    scale = model.with_threshold(quantile or 0.01).scale
+    assert scale.alarm is not None
+    by_score, by_alarm = scores["score"] < scale.threshold, scores["alarm"] >= scale.alarm
+    np.testing.assert_array_equal(scores["anomalous"], by_score | by_alarm)
+    share = scores["anomalous"].mean()
+    assert share <= (quantile or 0.01) + 0.06, "the share that was asked for, give or take what 60 rows can tell"
 
 
 def test_a_threshold_can_be_a_score(work: Path) -> None:
     write_csv(work / "later.csv", table_of(NORMAL, STRANGE))
-    for value, expected in (("1e9", [True, True]), ("-1e9", [False, False])):
-        assert run(["score", "model", "later.csv", "--out", "s.csv", "--force", "--threshold-score", value]) == 0
-        assert read_csv(work / "s.csv")["anomalous"].to_pylist() == expected
+    for value, by_both, by_score in (("1e9", [True, True], [True, True]), ("-1e9", [False, True], [False, False])):
+        for gate, expected in (("both", by_both), ("score", by_score)):
+            options = ["--out", "s.csv", "--force", "--threshold-score", value, "--gate", gate]
+            assert run(["score", "model", "later.csv", *options]) == 0
+            assert read_csv(work / "s.csv")["anomalous"].to_pylist() == expected, "the alarm keeps its cut"
+
+
+def test_an_unknown_gate_is_refused(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["score", "model", "planted.csv", "--out", "s.csv", "--gate", "alarm"]) == 2
+    assert capsys.readouterr().err == "carat: --gate must be one of both, score, got 'alarm'\n"
+
+
+def test_without_memory_no_records_are_kept(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fit", "planted.csv", "--out", "plain", "--no-memory", *INSTANT]) == 0
+    assert not (work / "plain" / "gate.safetensors").exists()
+    model = carat.load(work / "plain")
+    assert model.explainer is not None
+    assert model.explainer.name == "counts"
+    assert not model.holds_records
+    assert model.score(work / "planted.csv")["alarm"].null_count == 1200
+    capsys.readouterr()
+    for name, said in (("plain", "does not hold its training rows"), ("model", "holds its 1,080 training rows")):
+        assert run(["inspect", name]) == 0
+        assert said in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_configuration_decides(work: Path) -> None:
@@ -291,7 +329,7 @@ def test_inspect_shows_what_the_model_knows(
     assert run(["inspect", "model"]) == 0
     shown = capsys.readouterr().out
     assert "1,080 rows, 120 more held out" in shown
-    assert "scores in the lowest 1% of normal rows" in shown
+    assert "scores and alarms of the strangest 1% of normal rows" in shown
     assert all(name in shown for name in (*DOMAINS, "all verified", "detector.safetensors"))
 
 

@@ -75,9 +75,14 @@ def test_another_threshold(folder: Path, tmp_path: Path) -> None:
     score = {row["record"]: row["score"] for row in carat.load(folder / "model").score(folder / "rows.csv").to_pylist()}
     low, high = sorted(score.values())[1:3]
     between = (low + high) / 2
-    assert recourse(folder, tmp_path / "s.parquet", "--threshold-score", f"{between}") == 0
+    by_score = ("--threshold-score", f"{between}", "--gate", "score")
+    assert recourse(folder, tmp_path / "s.parquet", *by_score) == 0
     rows = pq.read_table(tmp_path / "s.parquet").to_pylist()
     assert {row["record"] for row in rows} == {name for name, value in score.items() if value < between}
+    assert all(row["valid"] == (row["score"] >= between) for row in rows)
+    assert recourse(folder, tmp_path / "a.parquet", "--threshold-score", f"{between}") == 0
+    rows = pq.read_table(tmp_path / "a.parquet").to_pylist()
+    assert {row["record"] for row in rows} == {1, 2, 3}, "the alarm lists the blank one as well"
     assert all(row["valid"] == (row["score"] >= between) for row in rows)
     assert recourse(folder, tmp_path / "q.parquet", "--threshold", "0.99") == 0
     assert set(pq.read_table(tmp_path / "q.parquet")["record"].to_pylist()) == set(score)
@@ -98,8 +103,11 @@ def test_the_strangest_come_first(folder: Path, tmp_path: Path) -> None:
     assert recourse(folder, tmp_path / "r.jsonl", "--top", "2") == 0
     about = lines(tmp_path / "r.jsonl")
     scores = [float(str(line["score"])) for line in about]
-    everything = carat.load(folder / "model").score(folder / "rows.csv")["score"].to_pylist()
-    assert scores == sorted(everything)[:2]
+    everything = carat.load(folder / "model").score(folder / "rows.csv").to_pylist()
+    assert scores == [row["score"] for row in sorted(everything, key=lambda row: (-row["alarm"], row["score"]))][:2]
+    assert recourse(folder, tmp_path / "s.jsonl", "--top", "2", "--gate", "score") == 0
+    scores = [float(str(line["score"])) for line in lines(tmp_path / "s.jsonl")]
+    assert scores == sorted(row["score"] for row in everything)[:2]
 
 
 def test_top_holds_over_many_parts(planted: pa.Table, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,9 +118,13 @@ def test_top_holds_over_many_parts(planted: pa.Table, folder: Path, monkeypatch:
     carriers = [strange.get(i, text) for i, text in enumerate(table["Carrier"].to_pylist())]
     table = table.set_column(2, "Carrier", pa.array(carriers))
     pieces = pa.Table.from_batches(table.to_batches(max_chunksize=100))
-    whole = model.score(table)["score"].to_pylist()
-    found = [row["score"] for row in model.recourse(pieces, top=7, k=1).records]
-    assert found == pytest.approx(sorted(whole)[:7])
+    whole = sorted((-row["alarm"], row["score"]) for row in model.score(table).to_pylist())
+    found = [(-row["alarm"], row["score"]) for row in model.recourse(pieces, top=7, k=1).records]
+    assert [alarm for alarm, _ in found] == pytest.approx([alarm for alarm, _ in whole[:7]])
+    assert [score for _, score in found] == pytest.approx([score for _, score in whole[:7]])
+    scores = sorted(score for _, score in whole)
+    found = [row["score"] for row in model.recourse(pieces, top=7, k=1, gate="score").records]
+    assert found == pytest.approx(scores[:7])
 
 
 def test_constraints_and_costs(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,7 +153,9 @@ def test_nothing_is_possible_for_one_record(folder: Path, tmp_path: Path, capsys
     assert about[1]["count"] == 0
     assert about[1]["reason"] == "the constraints leave no value for Carrier"
     assert int(str(about[3]["count"])) > 0
-    assert f"; 1 row has none (see {out}.records.jsonl)\n" in capsys.readouterr().err
+    # The judge doubts the Carrier of the row with a blank most, if of nothing much.
+    assert [line["count"] == 0 for line in about] == [False, True, True, False]
+    assert f"; 2 rows have none (see {out}.records.jsonl)\n" in capsys.readouterr().err
 
 
 def test_pipes(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,11 +209,12 @@ def test_what_is_there_is_not_replaced(folder: Path, tmp_path: Path, capsys: pyt
 
 def test_a_page_beside(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
-    assert recourse(folder, tmp_path / "r.csv", "--top", "2", "--report", str(page)) == 0
+    assert recourse(folder, tmp_path / "r.csv", "--top", "3", "--report", str(page)) == 0
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>")
     assert "Carrier-4a" in text
-    assert "2 rows to look at in a browser" in capsys.readouterr().err
+    assert "the model holds its training rows" in text
+    assert "3 rows to look at in a browser" in capsys.readouterr().err
     assert recourse(folder, tmp_path / "other.csv", "--report", str(page)) == 2, "nothing is replaced unasked"
     assert recourse(folder, tmp_path / "other.csv", "--report", f"{tmp_path}/page.pdf") == 2
     assert "end its name in .html" in capsys.readouterr().err

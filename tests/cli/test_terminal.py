@@ -68,11 +68,13 @@ def bare(text: str) -> str:
 
 def test_recourse_shows_a_coloured_diff_and_writes_nothing(rows: Path, terminal: Callable[..., str]) -> None:
     before = set(rows.iterdir())
-    shown = terminal("recourse", "model", "rows.csv", "--top", "2")
+    shown = terminal("recourse", "model", "rows.csv", "--top", "3")
     text = bare(shown)
     assert "\x1b[1;31m" in shown, "flagged values are red"
     assert "\x1b[1;32m" in shown, "new ones are green"
-    assert re.search(r"Row 1: anomalous, percentile \d", text)
+    assert re.search(r"Row 1: anomalous, alarm \d\.\d\d, percentile \d", text)
+    assert re.search(r"Row 2: anomalous, though its score is not unusual, alarm \d\.\d\d", text)
+    assert "Good is missing; every training row has it." in text
     assert re.search(r"Carrier Carrier-4a \(0\.\d\d\)", text), "the likelihood is readable without colour"
     assert "Carrier Carrier-4a is unlikely here: never seen with" in text
     assert re.search(r"1\.  Carrier Carrier-4a → Carrier-1\w +percentile", text)

@@ -11,7 +11,7 @@ import carat
 from carat.data import MISSING, UNSEEN
 from carat.errors import InputError
 from carat.explain import Judge, targets
-from carat.explain.judge import Corruption
+from carat.explain.lessons import Corruption
 from carat.testing.parts import training_data
 from tests.support.planted import DOMAINS, corrupted, planted_table
 

@@ -35,7 +35,7 @@ def test_percentile_and_anomalous(model: carat.Model, planted: pa.Table) -> None
     reference = model.reference
     for row in scored[:50]:
         assert row["percentile"] == pytest.approx(100 * float((reference <= row["score"]).double().mean()), abs=1e-3)
-        assert row["anomalous"] == (row["score"] < model.threshold_score)
+        assert row["anomalous"] == (row["score"] < model.threshold_score or row["alarm"] >= model.scale.alarm)
     assert [row["record"] for row in scored] == list(range(len(scored)))
 
 

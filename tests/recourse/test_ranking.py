@@ -143,18 +143,20 @@ def test_the_explainer_reads_a_shortlist() -> None:
     made = found([2.0] * 5, [0.0, -1.0, -2.0, -3.0, -4.0])
     reader = Reader({2: -1.0, 6: 100.0})  # entities are 2, 3, 4, …
     assert READING == 2.0
-    assert order(BlendRanking(REFERENCE, reader, shortlist=3), made) == [1, 0, 2, 3, 4]
+    assert order(BlendRanking(REFERENCE, {"reading": reader}, shortlist=3), made) == [1, 0, 2, 3, 4]
     assert reader.asked == 3
-    assert order(BlendRanking(REFERENCE, reader, shortlist=5), made)[0] == 4, "once it is read, it is first"
-    assert BlendRanking(REFERENCE, reader, shortlist=30).pool(7) == 30
-    assert BlendRanking(REFERENCE, reader, shortlist=30).pool(70) == 70
+    assert order(BlendRanking(REFERENCE, {"reading": reader}, shortlist=5), made)[0] == 4, (
+        "once it is read, it is first"
+    )
+    assert BlendRanking(REFERENCE, {"reading": reader}, shortlist=30).pool(7) == 30
+    assert BlendRanking(REFERENCE, {"reading": reader}, shortlist=30).pool(70) == 70
 
 
 def test_what_does_not_exist_is_not_put_forward_by_the_reader() -> None:
     made = found([2.0, -math.inf, 2.0], [0.0, -math.inf, -1.0])
-    assert order(BlendRanking(REFERENCE, Reader({3: 1e6})), made) == [0, 2]
+    assert order(BlendRanking(REFERENCE, {"reading": Reader({3: 1e6})}), made) == [0, 2]
     idle = found([2.0, 0.5, 2.0], [0.0, -2 * (GAP + 1), -1.0], base=1.0)
-    assert order(BlendRanking(REFERENCE, Reader({3: 1e6})), idle) == [0, 2]
+    assert order(BlendRanking(REFERENCE, {"reading": Reader({3: 1e6})}), idle) == [0, 2]
 
 
 def test_the_search_goes_by_the_same_blend() -> None:

@@ -68,7 +68,7 @@ def written(result: RecourseResult, folder: Path, **options: Any) -> str:
 
 def documented(result: RecourseResult) -> list[dict[str, Any]]:
     """`Explanation.to_json` of every record of a small result, rounded and cut as docs/schema.md has it."""
-    found = sorted(result.to_json(show=SHOWN), key=lambda record: record["score"])
+    found = sorted(result.to_json(show=SHOWN), key=lambda record: (-(record["alarm"] or 0.0), record["score"]))
     for record in found:
         assert (record.pop("schema"), record.pop("version")) == ("carat.record", 1)
         for value in record["values"]:
@@ -82,5 +82,5 @@ def _rounded(value: Any, name: str = "") -> Any:
         return {name: _rounded(one, name) for name, one in value.items()}
     if isinstance(value, list):
         return [_rounded(one, name) for one in value]
-    digits = 3 if name in {"likelihood", "expected"} else 7
+    digits = 3 if name in {"likelihood", "expected", "filled"} else 6 if name == "alarm" else 7
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value

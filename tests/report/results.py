@@ -22,7 +22,7 @@ COST: dict[str, Any] = {"cost": {"change": 1.0, "domains": {"Port": 2.0}}}
 @cache
 def model() -> carat.Model:
     """Counts on the planted table."""
-    return carat.fit(planted_table(), profile="instant")
+    return carat.fit(planted_table(), profile="instant", memory=False)
 
 
 def mixed() -> list[dict[str, str | None]]:
@@ -47,6 +47,14 @@ def frame(records: list[dict[str, str | None]]) -> pa.Table:
 def result(**options: Any) -> RecourseResult:
     """Counterfactuals of the mixed records."""
     return model().recourse(frame(mixed()), all=True, **options)
+
+
+@cache
+def judged() -> RecourseResult:
+    """The same records, and some that are normal, by a model that keeps its records and judges by them."""
+    fitted = carat.fit(planted_table(), profile="instant")
+    normal = planted_table(12, seed=9).to_pylist()
+    return fitted.recourse(frame([*mixed(), *normal]), all=True)
 
 
 def costly() -> RecourseResult:
@@ -76,7 +84,7 @@ def unscored() -> RecourseResult:
 
 def fitted_with_id(table: pa.Table) -> carat.Model:
     """A model of records that are named by a number of their own."""
-    return carat.fit(table.append_column("bill", [range(len(table))]), id="bill", profile="instant")
+    return carat.fit(table.append_column("bill", [range(len(table))]), id="bill", profile="instant", memory=False)
 
 
 def hostile() -> RecourseResult:
@@ -92,7 +100,7 @@ def hostile() -> RecourseResult:
     }
     columns = {names[name]: [spoilt.get(text, text) for text in table[name].to_pylist()] for name in table.column_names}
     fitted = carat.fit(
-        pa.table(columns | {"bill": [f"=B{i}" for i in range(len(table))]}), id="bill", profile="instant"
+        pa.table(columns | {"bill": [f"=B{i}" for i in range(len(table))]}), id="bill", profile="instant", memory=False
     )
     rows = [record(Port=g, Good=(g + 2) % GROUPS, Carrier=g, Buyer=g) for g in range(GROUPS)]
     asked = {names[name]: [spoilt.get(row[name], row[name]) for row in rows] for name in DOMAINS}
@@ -115,7 +123,7 @@ def loose() -> pa.Table:
 @cache
 def blameless() -> RecourseResult:
     """Records in which no entity is less likely than not."""
-    fitted = carat.fit(loose(), profile="instant", threshold=0.5)
+    fitted = carat.fit(loose(), profile="instant", memory=False, threshold=0.5)
     asked = {"Port": ["P1", "P0"], "Good": ["G1", "G0"], "Carrier": ["C0", "C0"], "Buyer": ["B0", None]}
     return fitted.recourse(pa.table(asked), all=True)
 
@@ -133,7 +141,7 @@ def long() -> RecourseResult:
         for d in range(8)
     }
     table = pa.table(columns)
-    fitted = carat.fit(table, profile="instant")
+    fitted = carat.fit(table, profile="instant", memory=False)
     spoilt = table.slice(0, 200).to_pydict()
     for row in range(200):
         for domain in rng.choice(8, 2, replace=False):

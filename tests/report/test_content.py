@@ -35,7 +35,10 @@ def check_stored(stored: Any, whole: Any, own: dict[str, str | None]) -> None:
         assert stored == whole
 
 
-@pytest.mark.parametrize("make", [results.result, results.costly, results.barren, results.blameless, results.hostile])
+MAKERS = (results.result, results.costly, results.barren, results.blameless, results.hostile, results.judged)
+
+
+@pytest.mark.parametrize("make", MAKERS)
 def test_records_are_the_documented_json(make: Callable[[], RecourseResult], tmp_path: Path) -> None:
     found = make()
     data = Page(written(found, tmp_path)).data
@@ -93,7 +96,7 @@ def test_no_counterfactuals(tmp_path: Path) -> None:
 def test_missing_and_unseen(tmp_path: Path) -> None:
     data = Page(written(results.result(), tmp_path)).data
     missing, unseen = (next(row for row in data["records"] if row["record"] == name) for name in (1, 2))
-    assert missing["values"][3] == {"column": "Buyer", "seen": 0}
+    assert missing["values"][3] == {"column": "Buyer", "seen": 0, "filled": 1.0}
     assert unseen["values"][3]["value"] == "Nobody & Sons"
     assert unseen["values"][3]["seen"] == 0
     assert [value["column"] for value in unseen["values"] if value.get("new")] == ["Buyer"]

@@ -111,7 +111,7 @@ def test_lines_about_records() -> None:
     assert len(result) == 2
     scored, explained = model.score(data).to_pylist(), model.explain(data)["flagged"].to_pylist()
     for line, score in zip(result.records, scored, strict=True):
-        assert list(line) == ["record", "score", "percentile", "flagged", "count", "exhausted", "reason"]
+        assert list(line) == ["record", "score", "percentile", "flagged", "count", "exhausted", "reason", "alarm"]
         assert line["score"] == pytest.approx(score["score"])
         assert line["percentile"] == score["percentile"]
         assert line["count"] == 3

@@ -202,6 +202,7 @@ FLAGS = {"domains": "--columns"} | {
         "method",
         "seed",
         "explainer",
+        "gate",
     )
 }
 """The flags of arguments that the library's errors name."""

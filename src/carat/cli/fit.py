@@ -50,6 +50,13 @@ def fit(
     explainer: Annotated[
         bool, typer.Option("--explainer/--no-explainer", help="Without it, fitting is faster but gives only scores.")
     ] = True,
+    memory: Annotated[
+        bool,
+        typer.Option(
+            "--memory/--no-memory",
+            help="Without it, the model does not hold the training rows, but finds fewer wrong values.",
+        ),
+    ] = True,
     device: Device = "auto",
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="The same seed gives the same model.")
@@ -73,6 +80,7 @@ def fit(
     from carat.cli.terminal import terminal
     from carat.fitting import fit as fit_model
     from carat.fitting import load
+    from carat.fitting.found import in_words
 
     partial = _prepare(out, resume=resume, force=force)
     if partial is None:
@@ -91,6 +99,7 @@ def fit(
                 profile=profile,
                 detector=detector,
                 explainer=None if explainer else False,
+                memory=memory,
                 device=device,
                 seed=seed,
                 checkpoints=partial,
@@ -103,6 +112,8 @@ def fit(
     model.save(out, force=force or resume)
     shutil.rmtree(partial)
     facts = _facts(out, model)
+    for line in in_words(model.training):
+        say(line, quiet=quiet or as_json)
     conclude(
         f"{out}: {facts['records']:,} rows, {len(facts['domains'])} columns, {facts['entities']:,} distinct values, "
         f"detector {facts['detector']}, explainer {facts['explainer']}, {facts['seconds']:.1f} s",
@@ -124,6 +135,8 @@ def _facts(out: Path, model: Model) -> dict[str, Any]:
         "detector": model.detector.name,
         "explainer": model.explainer.name if model.explainer else "none",
         "seconds": model.training["seconds"],
+        "holds_records": model.holds_records,
+        "found": model.training.get("found"),
     }
 
 

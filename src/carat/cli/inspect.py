@@ -62,6 +62,17 @@ def _explainer_line(explainer: dict[str, Any] | None) -> str:
     return f"{explainer['name']}, expected calibration error {calibration['error_after']:.4f}"
 
 
+def _signs(facts: dict[str, Any]) -> str:
+    return "scores and alarms" if facts.get("gate") else "scores"
+
+
+def _memory_line(explainer: dict[str, Any] | None) -> str:
+    if explainer is None or explainer["name"] != "judge":
+        return "none, this model does not hold its training rows"
+    records = explainer["facts"]["parts"]["memory"]["records"]
+    return f"this model holds its {records:,} training rows; whoever has it can read them"
+
+
 def _metapaths_line(facts: dict[str, Any]) -> str:
     graph = facts.get("graph")
     paths = graph["facts"]["metapaths"] if graph else facts["schema"]["metapaths"]
@@ -72,12 +83,14 @@ def _metapaths_line(facts: dict[str, Any]) -> str:
 
 
 def _print(path: Path, facts: dict[str, Any]) -> None:
+    from carat.fitting.found import in_words
+
     console = Console(emoji=False)
     training, detector, threshold = facts["training"], facts["detector"], facts["threshold"]
     where = (
-        f"scores in the lowest {100 * threshold['quantile']:g}% of normal rows"
+        f"{_signs(facts)} of the strangest {100 * threshold['quantile']:g}% of normal rows"
         if threshold["quantile"] is not None
-        else f"scores below {threshold['value']:g}"
+        else f"scores below {threshold['value']:g}{' and high alarms' if facts.get('gate') else ''}"
     )
     lines = {
         "model": f"{path} (carat {facts['carat']})",
@@ -95,6 +108,10 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
     for role in ("id", "time"):
         if facts["schema"][role]:
             lines[role] = facts["schema"][role]
+    lines["memory"] = _memory_line(facts["explainer"])
+    found = in_words(training)
+    if found:
+        lines["found"] = "\n".join(found)
     lines["metapaths"] = _metapaths_line(facts)
     summary = RichTable.grid(padding=(0, 2))
     for name, text in lines.items():

@@ -63,13 +63,21 @@ Quantile = Annotated[
     typer.Option(
         "--threshold",
         metavar="Q",
-        help="Rows are anomalous below this quantile of normal rows (0.01: the strangest 1%).",
+        help="Share of normal rows that may be called anomalous (0.01: the strangest 1%).",
         show_default=False,
     ),
 ]
 LowestScore = Annotated[
     float | None,
     typer.Option("--threshold-score", metavar="S", help="Rows are anomalous below this score.", show_default=False),
+]
+Gate = Annotated[
+    str,
+    typer.Option(
+        metavar="both|score",
+        help="What makes a row anomalous: its score or its alarm, or the score alone.",
+        autocompletion=one_of(lambda: ("both", "score")),
+    ),
 ]
 Show = Annotated[int, typer.Option("--show", metavar="N", min=0, help="Rows to show on a terminal.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
@@ -96,7 +104,7 @@ Profile = Annotated[
     str,
     typer.Option(
         metavar="instant|fast|paper",
-        help="instant only counts, fast trains a small network, paper a large one.",
+        help="instant trains no network over rows, fast a small one, paper a large one.",
         autocompletion=one_of(lambda: PROFILES),
     ),
 ]

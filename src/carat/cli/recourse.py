@@ -12,6 +12,7 @@ from carat.cli.options import (
     Data,
     Device,
     Force,
+    Gate,
     Json,
     LowestScore,
     ModelFolder,
@@ -58,6 +59,7 @@ def recourse(
     every: Annotated[bool, typer.Option("--all", help="Take every row, not only the anomalous ones.")] = False,
     threshold: Quantile = None,
     threshold_score: LowestScore = None,
+    gate: Gate = "both",
     constraints: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML file that says what may change.")
     ] = None,
@@ -88,8 +90,8 @@ def recourse(
 ) -> None:
     """Find what would have made unusual rows normal.
 
-    Without --top or --all, carat looks at the anomalous rows. A terminal shows the strangest of them and their best
-    suggested fixes.
+    Without --top or --all, carat looks at the anomalous rows: those with a low score or a high alarm. A terminal shows
+    the strangest of them and their best suggested fixes.
 
     FILE gets one row per suggested fix: record (the row number or ID), rank (1 = best), score, percentile, valid (no
     longer anomalous), changed (the columns with a new value), then all columns of the fixed row.
@@ -120,7 +122,7 @@ def recourse(
     )
     output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet, reported=report is not None)
     beside = _check_files(output, report)
-    loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score)
+    loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score, gate=gate)
     strangest = jobs.Strangest(loaded, output.shown)
     with terminal(quiet=quiet) as observer:
         job = jobs.recourse(loaded, data, settings, method=method, top=top, all=every, observer=observer)
@@ -183,7 +185,7 @@ def _sinks(job: RecourseJob, output: Output, beside: Path | None, *, whole_recor
 
     if whole_records:
         return [JsonSink(job.model, typer.echo)]
-    options = {"method": job.method.name, "top": job.top, "all": job.all, **_plain(job)}
+    options = {"method": job.method.name, "top": job.top, "all": job.all, "gate": job.gated, **_plain(job)}
     records: list[Sink[ResultBatch]] = []
     if beside is not None:
         records.append(TableSink(beside, ResultBatch.records, force=output.force))

@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from carat.cli.app import DAILY, command, conclude, many
-from carat.cli.options import Data, Device, Force, Json, LowestScore, ModelFolder, OutFile, Quantile, Quiet, Show
+from carat.cli.options import (
+    Data,
+    Device,
+    Force,
+    Gate,
+    Json,
+    LowestScore,
+    ModelFolder,
+    OutFile,
+    Quantile,
+    Quiet,
+    Show,
+)
+
+if TYPE_CHECKING:
+    from carat.results import Scale
 
 
 @command(DAILY)
@@ -13,6 +30,7 @@ def score(
     out: OutFile = None,
     threshold: Quantile = None,
     threshold_score: LowestScore = None,
+    gate: Gate = "both",
     show: Show = 5,
     device: Device = "auto",
     force: Force = False,
@@ -21,7 +39,11 @@ def score(
 ) -> None:
     """Score every row. A higher score is more normal.
 
-    Output columns: record (the row number or ID), score, percentile (0 = strangest), anomalous.
+    Output columns: record (the row number or ID), score, percentile (0 = strangest), anomalous, alarm (the probability
+    that some value of the row is wrong; empty if the model has no memory, or --gate is score).
+
+    A row is anomalous if its score is low or its alarm is high. In tables of more than 100,000 rows, rows in which the
+    counts show nothing wrong get no alarm.
 
     Example: [bold]carat score model shipments.csv --out scores.csv[/bold]
     """
@@ -31,11 +53,11 @@ def score(
     from carat.results import ScoreBatch
 
     output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet)
-    loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score)
+    loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score, gate=gate)
     strangest = jobs.Strangest(loaded, output.shown)
     with terminal(quiet=quiet) as observer:
         job = jobs.score(loaded, data, observer=observer)
-        job.into(*output.sinks(ScoreBatch.rows, {"threshold": loaded.threshold_score}), strangest)
+        job.into(*output.sinks(ScoreBatch.rows, _cuts(loaded.scale)), strangest)
     show_records(strangest.explained, words=False)
     total, anomalous = job.summary.records, job.summary.anomalous
     share = f" ({100 * anomalous / total:.2f}%)" if total else ""
@@ -45,3 +67,8 @@ def score(
         as_json=as_json and not output.speaks_json,
         quiet=quiet,
     )
+
+
+def _cuts(scale: Scale) -> dict[str, float | None]:
+    """Where anomalous begins, for the file beside the output."""
+    return {"threshold": scale.threshold, "alarm": scale.alarm}

@@ -21,6 +21,7 @@ from carat.jobs import Sidecar, Sink, TableSink
 from carat.jobs.sinks import sidecar_of
 from carat.observing import Bars, Observer, Remark, Silent, is_terminal
 from carat.results import Threshold
+from carat.results.gate import check_gate
 
 HINTS = {
     "domains": "; leave one out with --without NAME",
@@ -118,14 +119,20 @@ class Output:
 
 
 def open_model(
-    path: Path, device: str, *, threshold: float | None = None, threshold_score: float | None = None
+    path: Path,
+    device: str,
+    *,
+    threshold: float | None = None,
+    threshold_score: float | None = None,
+    gate: str = "both",
 ) -> Model:
-    """The model, on its device, and with another threshold where one is given: a quantile or a score."""
+    """The model, on its device, with its gate, and another threshold where one is given: a quantile or a score."""
+    check_gate(gate)
     if threshold is not None and threshold_score is not None:
         raise InputError("use --threshold or --threshold-score, not both")
     if path.is_file():
         raise InputError(f"{path}: this is a file, not a model folder; name the model first, then the data")
-    model = load(path).to(pick_device(device))
+    model = load(path).to(pick_device(device)).with_gate(gate)
     if threshold is None and threshold_score is None:
         return model
     return model.with_threshold(

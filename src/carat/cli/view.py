@@ -54,6 +54,7 @@ def _verdict(explanation: Explanation) -> Text:
     return Text.assemble(
         (f"Row {plain(str(explanation.record))}", "bold"),
         f": {explanation.verdict}",
+        ("" if explanation.alarm is None else f", alarm {explanation.alarm:.2f}", ""),
         (f", percentile {explanation.percentile:.2f}, score {explanation.score:.2f}", FAINT),
     )
 

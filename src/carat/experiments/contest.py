@@ -60,15 +60,15 @@ class Contest:
 
     @classmethod
     def of(cls, trial: Trial, model: Model, run: Run) -> Contest:
-        """Around a fitted model."""
+        """Around a fitted model; as in the paper, every record is asked about, and the score says what is valid."""
         counts = CountsExplainer().fit(trial.data, replace(run, observer=Silent()))
-        return cls(trial, model.to(run.device), counts, _reference(trial, run.seed), run)
+        return cls(trial, model.to(run.device).with_gate("score"), counts, _reference(trial, run.seed), run)
 
     def method(self, name: str) -> Method:
         """A method by name; those that train on records do so here."""
         entry = method_entry(name)
         parts = replace(self.model.parts(), records=self.trial.data, run=self.run)
-        if "counts" in entry.needs:
+        if "counts" in entry.needs and parts.judge is None:
             parts = replace(parts, explainer=self.counts)
         parts.check(name, entry.needs)
         made: Method = entry.load()(parts)

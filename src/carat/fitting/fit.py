@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -13,15 +14,23 @@ from carat.detectors import OutsideDetector
 from carat.detectors.encodings import Encoding
 from carat.devices import pick_device
 from carat.errors import InputError
-from carat.explain import ContextDetector, FittedExplainer
+from carat.explain import ContextDetector, FittedExplainer, Judge
 from carat.files import write_text
+from carat.fitting.gating import set_gate
 from carat.fitting.model import Model
 from carat.fitting.prepare import Prepared, prepare
 from carat.fitting.recipe import Recipe
 from carat.graph import KnowledgeGraph
 from carat.observing import Observer, watching
+from carat.protocols import GridDetector
+from carat.recourse import Blend, Guided
+from carat.recourse.blend import learn_blend
+from carat.registry import METHODS
 from carat.results.scale import Threshold
 from carat.training import Run
+
+BLENDED = ("instant", "carat-plus")
+"""The methods whose opinions are weighed."""
 
 
 def fit(
@@ -32,6 +41,7 @@ def fit(
     encoding: Encoding | Literal["auto"] | None = "auto",
     takes: Literal["frame", "ids"] = "frame",
     explainer: str | FittedExplainer | Literal[False] | None = None,
+    memory: bool = True,
     graph: KnowledgeGraph | bool | None = None,
     threshold: float | Threshold = 0.01,
     seed: int = 0,
@@ -56,8 +66,10 @@ def fit(
             frame of text, for a pipeline that does its own encoding. `auto` is `onehot` for scikit-learn and `ordinal`
             for PyOD.
         takes: what a callable is given, a `frame` of text or `ids`.
-        explainer: what says which values do not belong: `transformer`, `counts`, `judge` (similar rows vote), an
-            explainer with settings of your own, or False for none.
+        explainer: what says which values do not belong: `judge` (similar rows vote; the default), `transformer`,
+            `counts`, an explainer with settings of your own, or False for none.
+        memory: False keeps no training rows in the model: no judge, no alarm. The explainer is then the profile's other
+            one, and the score alone decides which rows are anomalous.
         graph: True or False for with or without one, or a graph with settings of your own. None follows the profile.
             The methods `carat` and `carat-plus` need it.
         threshold: a row is anomalous if it scores below this quantile of the held-out rows; or a `Threshold`.
@@ -77,6 +89,7 @@ def fit(
         encoding=encoding,
         takes=takes,
         explainer=explainer,
+        memory=memory,
         graph=graph,
         threshold=threshold,
     )
@@ -132,7 +145,8 @@ def fit_prepared(
         explainer.fit(data, run)
     if graph is not None:
         graph.fit(data, run)
-    return Model(
+    gate, found = set_gate(detector, explainer, data, run) if isinstance(explainer, Judge) else (None, None)
+    model = Model(
         schema=prepared.schema,
         vocabulary=vocabulary,
         pairs=pairs,
@@ -141,6 +155,7 @@ def fit_prepared(
         reference=reference,
         threshold=parts.threshold,
         graph=graph,
+        gate=gate,
         training={
             "data": prepared.label,
             "records": len(data.train),
@@ -152,9 +167,29 @@ def fit_prepared(
             "profile": parts.profile,
             "seed": run.seed,
             "device": run.device.type,
-            "seconds": round(time.monotonic() - began, 2),
+            **({} if found is None else {"found": found}),
         },
     )
+    model = replace(model, blends=_blends(model, data, run))
+    seconds = round(time.monotonic() - began, 2)
+    return replace(model, training={**model.training, "seconds": seconds})
+
+
+def _blends(model: Model, data: TrainingData, run: Run) -> dict[str, Blend]:
+    """Learned weights for the methods that have any, where a judge and a quick detector make that possible."""
+    parts = model.parts()
+    if parts.judge is None or not isinstance(model.detector, GridDetector):
+        return {}
+    able = [name for name in BLENDED if not parts.lacks(METHODS[name].needs)]
+    stage = run.observer.stage("weighing fixes", len(able))
+    found = {}
+    for name in able:
+        method = model.method(name)
+        assert isinstance(method, Guided)
+        found[name] = learn_blend(method, data, seed=run.seed_of("blend"))
+        stage.advance()
+    stage.finish()
+    return found
 
 
 def _claim(checkpoints: Path, prepared: Prepared, recipe: Recipe, seed: int) -> None:

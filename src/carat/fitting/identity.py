@@ -19,11 +19,11 @@ def identity_of(
 ) -> str:
     """The identity of a model, 16 hexadecimal digits.
 
-    It covers schema, vocabulary, tensors, threshold and the settings of every part; not the version of carat, not when,
-    where or from which file the model was fitted. A detector from outside is known by its name and options alone.
+    It covers schema, vocabulary, tensors, threshold, gate, blends and the settings of every part; not the version of carat, not
+    when, where or from which file the model was fitted. A detector from outside is known by its name and options alone.
 
     Args:
-        facts: `schema`, `threshold`, `detector`, `explainer`, `graph` as in the manifest.
+        facts: `schema`, `threshold`, `gate`, `blends`, `detector`, `explainer`, `graph` as in the manifest.
         documents: `vocabulary`.
         tensors: by file and name.
     """
@@ -34,6 +34,8 @@ def identity_of(
         **{name: _deciding(facts.get(name)) for name in PARTS},
         **documents,
     }
+    # Models without a gate or learned weights are known by what they were known by before there were any.
+    deciding |= {name: facts[name] for name in ("gate", "blends") if facts.get(name)}
     digest.update(json.dumps(deciding, ensure_ascii=False, sort_keys=True).encode())
     for file in sorted(tensors):
         for name in sorted(tensors[file]):

@@ -18,7 +18,9 @@ from carat.explain import ContextDetector, FittedExplainer
 from carat.fitting.model import Model
 from carat.fitting.store import read_folder
 from carat.graph import KnowledgeGraph
+from carat.recourse import Blend
 from carat.registry import DETECTORS, EXPLAINERS
+from carat.results.gate import Gate
 from carat.results.scale import Threshold
 from carat.training.fitted import Fitted
 
@@ -72,6 +74,8 @@ def load(
         reference=contents.tensors["reference"]["scores"],
         threshold=Threshold(**facts["threshold"]),
         graph=graph,
+        blends={name: Blend(**blend) for name, blend in facts.get("blends", {}).items()},
+        gate=None if facts.get("gate") is None else Gate.from_stored(contents.tensors["gate"], facts["gate"]),
         training=facts["training"],
     )
 

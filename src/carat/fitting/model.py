@@ -20,15 +20,17 @@ from carat.data.table import Table
 from carat.data.vocabulary import Vocabulary
 from carat.datasets import Dataset
 from carat.detectors import FittedDetector, OutsideDetector
-from carat.explain import FittedExplainer
+from carat.explain import FittedExplainer, Judge
 from carat.fitting.identity import identity_of
 from carat.fitting.store import Contents, write_folder
 from carat.graph import KnowledgeGraph
 from carat.observing import Observer
-from carat.recourse import Constraints, Method, ModelParts, Settings
+from carat.recourse import Blend, Constraints, Method, ModelParts, Settings
 from carat.registry import method, named_data
 from carat.results.batches import ResultBatch
+from carat.results.clearing import Clearing
 from carat.results.evidence import Evidence
+from carat.results.gate import Gate, check_gate
 from carat.results.recourse import RecourseResult
 from carat.results.scale import Scale, Threshold
 from carat.training.fitted import Fitted
@@ -54,6 +56,8 @@ class Model:
         threshold: where anomalous begins.
         graph: values that are close to each other, for the methods that use it; None if the model was fitted without
             one.
+        gate: sets the cuts of score and alarm; None if the score alone decides, as without a judge.
+        blends: by method, how much each opinion on a fix counts, as learned on held-out rows.
         training: facts about the fit, as `carat inspect` shows them.
     """
 
@@ -65,14 +69,20 @@ class Model:
     reference: Tensor
     threshold: Threshold
     graph: KnowledgeGraph | None = None
+    gate: Gate | None = None
+    blends: Mapping[str, Blend] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         training, threshold = self.training, self.threshold
         rows = f" of {training['records'] + training['held_out']:,} rows" if "records" in training else ""
-        where = f"score {self.threshold_score:.4g}"
+        scale = self.scale
+        where = f"below score {scale.threshold:.4g}"
+        if scale.alarm is not None:
+            where += f" or from alarm {scale.alarm:.4g} on"
         if threshold.quantile is not None:
-            where += f", the lowest {100 * threshold.quantile:g}% of held-out rows"
+            which = "the lowest" if scale.alarm is None else "together"
+            where += f", {which} {100 * threshold.quantile:g}% of held-out rows"
         detector = self.detector
         parts = [f"detector {detector.describe() if isinstance(detector, OutsideDetector) else detector.name}"]
         parts += [f"explainer {self.explainer.name}"] if self.explainer is not None else ["no explainer"]
@@ -83,27 +93,33 @@ class Model:
                 f"Model {self.identity}{rows}: {len(self.vocabulary)} columns, {self.vocabulary.entities:,} values",
                 f"  columns: {names}",
                 f"  {', '.join(parts)}",
-                f"  anomalous below {where}",
+                f"  anomalous {where}",
             ]
         )
 
     __repr__ = __str__
 
-    def score(self, data: Any, *, progress: bool | Observer = False) -> Any:
-        """Score every row of a table: how normal is it?
+    def score(
+        self, data: Any, *, gate: str = "both", judge_all: bool | None = None, progress: bool | Observer = False
+    ) -> Any:
+        """Score every row of a table: how normal is it, and is some value of it wrong?
 
         Args:
             data: a frame (pandas, polars, pyarrow), a path, the name of a dataset, or one row as a dictionary.
+            gate: `both` lists rows by score and alarm, `score` by the score alone, without asking the judge.
+            judge_all: whether the judge is asked about every row, or only about those that the pair counts do not
+                clear. None asks about every row in tables of up to 100,000 rows.
             progress: True shows a progress bar; an observer is told of stages and remarks.
 
         Returns:
             A frame of the same library, with one row for each of yours: `record` (the row number, index label or ID),
             `score` (higher = more normal), `percentile` (the percentage of held-out rows that score no higher; 0 =
-            strangest) and `anomalous`.
+            strangest), `anomalous`, and `alarm` (the probability that some value of the row is wrong; null where no
+            judge was asked).
         """
         from carat.jobs import score_frame  # noqa: PLC0415 - jobs run models, not models jobs
 
-        return score_frame(self, data, progress=progress)
+        return score_frame(self, data, gate=gate, judge_all=judge_all, progress=progress)
 
     def explain(self, data: Any, *, progress: bool | Observer = False) -> Any:
         """Say of every value of a table how likely it is, given the rest of its row.
@@ -134,6 +150,8 @@ class Model:
         neighbours: int = 100,
         budget: int | None = None,
         seconds: float = 60.0,
+        gate: str = "both",
+        judge_all: bool | None = None,
         progress: bool | Observer = False,
     ) -> RecourseResult:
         """Suggest fixes: what would have made the anomalous rows of a table normal?
@@ -154,6 +172,8 @@ class Model:
             neighbours: replacement values that each source may suggest for a column.
             budget: combinations to try per row. None is 200,000, or 2,000 for a detector of your own.
             seconds: time for a batch of rows; after that, a quicker search takes over.
+            gate: `both` takes rows by score and alarm, `score` by the score alone, without asking the judge.
+            judge_all: whether the judge is asked about every row; see `score`.
             progress: True shows a progress bar; an observer is told of stages and remarks.
 
         Returns:
@@ -171,7 +191,17 @@ class Model:
             budget=budget,
             seconds=seconds,
         )
-        return recourse_result(self, data, settings, method=method, top=top, all=all, progress=progress)
+        return recourse_result(
+            self,
+            data,
+            settings,
+            method=method,
+            top=top,
+            all=all,
+            gate=gate,
+            judge_all=judge_all,
+            progress=progress,
+        )
 
     def method(self, name: str | None = None, *, like: Any = None) -> Method:
         """A method by name, put together from this model's parts; None picks the best that the model can do.
@@ -196,6 +226,7 @@ class Model:
             graph=self.graph,
             reference=self.reference,
             threshold=self.threshold_score,
+            blends=self.blends,
         )
 
     def detector_for(self, data: Any) -> FittedDetector | OutsideDetector:
@@ -204,8 +235,27 @@ class Model:
 
     @property
     def scale(self) -> Scale:
-        """How scores are read."""
-        return Scale(self.reference, self.threshold_score)
+        """How scores and alarms are read."""
+        if self.gate is None:
+            return Scale(self.reference, self.threshold.resolve(self.reference))
+        cuts = self.gate.cuts(self.threshold)
+        return Scale(self.reference, cuts.score, cuts.alarm)
+
+    def alarm(self, ids: Tensor) -> Tensor | None:
+        """The probability that some entity of records ids [n, m] is wrong, on the CPU, [n]; None without a gate."""
+        if self.gate is None or not isinstance(self.explainer, Judge):
+            return None
+        return self.explainer.alarm(ids).cpu()
+
+    @cached_property
+    def clearing(self) -> Clearing:
+        """The quick look at records that need no judge."""
+        return Clearing(self.pairs, self.vocabulary)
+
+    @property
+    def holds_records(self) -> bool:
+        """Whether the training records are a part of the model."""
+        return isinstance(self.explainer, Judge)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -235,8 +285,8 @@ class Model:
 
     @property
     def threshold_score(self) -> float:
-        """The score where anomalous begins."""
-        return self.threshold.resolve(self.reference)
+        """The score where anomalous begins; with a gate, records are also anomalous by their alarm."""
+        return self.scale.threshold
 
     def percentile(self, scores: Tensor) -> Tensor:
         """The percentage of held-out rows that score no higher, float64 [n]."""
@@ -246,6 +296,11 @@ class Model:
         """The same model with another threshold (a number is a quantile); nothing is refitted."""
         chosen = threshold if isinstance(threshold, Threshold) else Threshold(quantile=threshold)
         return replace(self, threshold=chosen)
+
+    def with_gate(self, gate: str) -> Model:
+        """The same model that lists records by score and alarm (`both`), or by the score alone (`score`)."""
+        check_gate(gate)
+        return replace(self, gate=None) if gate == "score" and self.gate is not None else self
 
     def unseen(self, data: Any) -> dict[str, dict[str, int]]:
         """For each column, the values of a table that are new to the model, and how many rows have each of them."""
@@ -292,6 +347,11 @@ class Model:
             contents.tensors["explainer"] = self.explainer.tensors()
         if self.graph is not None:
             contents.tensors["graph"] = self.graph.tensors()
+        if self.blends:
+            contents.facts["blends"] = {name: blend.to_json() for name, blend in self.blends.items()}
+        if self.gate is not None:
+            contents.facts["gate"] = self.gate.facts()
+            contents.tensors["gate"] = self.gate.tensors()
         return contents
 
     def save(self, path: str | Path, *, force: bool = False) -> None:

@@ -9,7 +9,7 @@ from carat.data.schema import Schema
 from carat.detectors import FittedDetector, OutsideDetector, outside_detector
 from carat.detectors.encodings import Encoding
 from carat.errors import InputError
-from carat.explain import ContextDetector, FittedExplainer, TransformerExplainer
+from carat.explain import ContextDetector, FittedExplainer, Judge, TransformerExplainer
 from carat.graph import KnowledgeGraph
 from carat.profiles import Profile
 from carat.registry import DETECTORS, EXPLAINERS, PROFILES
@@ -45,12 +45,13 @@ class Recipe:
         encoding: Encoding | Literal["auto"] | None = "auto",
         takes: Literal["frame", "ids"] = "frame",
         explainer: str | FittedExplainer | Literal[False] | None = None,
+        memory: bool = True,
         graph: KnowledgeGraph | bool | None = None,
         threshold: float | Threshold = 0.01,
     ) -> Recipe:
         """From the arguments of `fit`: a profile names defaults, an argument always wins."""
         defaults: Profile = PROFILES.find(profile).load()()
-        explaining = _explainer(explainer, defaults)
+        explaining = _explainer(explainer, defaults, memory)
         chosen = _detector(detector, defaults, encoding, takes)
         if isinstance(chosen, ContextDetector) and explaining is None:
             raise InputError("the detector 'context' is the explainer; it can't be fitted without one")
@@ -92,15 +93,20 @@ def _detector(
     return outside_detector(detector, encoding=encoding, takes=takes)
 
 
-def _explainer(explainer: str | FittedExplainer | Literal[False] | None, defaults: Profile) -> FittedExplainer | None:
+def _explainer(
+    explainer: str | FittedExplainer | Literal[False] | None, defaults: Profile, memory: bool
+) -> FittedExplainer | None:
     if explainer is False:
         return None
     if isinstance(explainer, FittedExplainer):
-        return explainer
-    name = explainer or defaults.explainer
-    made: FittedExplainer = EXPLAINERS.find(name).load()(
-        **(defaults.explainer_params if name == defaults.explainer else {})
-    )
+        made = explainer
+    else:
+        usual = defaults.explainer if memory or defaults.explainer != Judge.name else defaults.plain
+        name = explainer or usual
+        known = {defaults.plain: defaults.plain_params, defaults.explainer: defaults.explainer_params}
+        made = EXPLAINERS.find(name).load()(**known.get(name, {}))
+    if isinstance(made, Judge) and not memory:
+        raise InputError("the explainer 'judge' keeps the training rows; choose another explainer, or allow `memory`")
     return made
 
 
@@ -110,5 +116,11 @@ def _graph(
     """Without a trained explainer no method asks for a graph, so by default there is none either."""
     if isinstance(graph, KnowledgeGraph):
         return graph
-    wanted = isinstance(explainer, TransformerExplainer) if graph is None else graph
+    wanted = _has_transformer(explainer) if graph is None else graph
     return KnowledgeGraph(**defaults.graph_params) if wanted else None
+
+
+def _has_transformer(explainer: FittedExplainer | None) -> bool:
+    if isinstance(explainer, Judge):
+        return explainer.beside == TransformerExplainer.name
+    return isinstance(explainer, TransformerExplainer)

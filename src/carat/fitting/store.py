@@ -21,7 +21,8 @@ from carat.errors import InputError, ModelFolderError
 from carat.files import locked
 
 FORMAT = "carat-model"
-VERSION = 1
+VERSION = 2
+"""2 has the gate beside the threshold; folders of version 1 load and answer as they did."""
 MANIFEST = "manifest.json"
 
 

@@ -43,7 +43,8 @@ class ExplainJob(Job[ExplainBatch]):
         stage = self.observer.stage("explaining", self._rows)
         for part in self._tables():
             for piece in pieces(part):
-                batch = ExplainBatch(piece, explainer.likelihood(piece.ids).cpu(), self._lazily)
+                likelihood = explainer.likelihood(piece.ids).cpu()
+                batch = ExplainBatch(piece, likelihood, self._lazily, self.model.alarm)
                 self.summary.records += len(batch)
                 self.summary.with_flagged += int(batch.flagged.any(dim=1).sum())
                 counts = batch.flagged.sum(dim=0).tolist()
@@ -59,7 +60,8 @@ class ExplainJob(Job[ExplainBatch]):
 
     def empty(self) -> ExplainBatch:
         """A batch without records, for its columns."""
-        return ExplainBatch(self.model.empty(), torch.empty((0, len(self.model.vocabulary))), self._lazily)
+        none = torch.empty((0, len(self.model.vocabulary)))
+        return ExplainBatch(self.model.empty(), none, self._lazily, self.model.alarm)
 
 
 def explain(model: Model, data: Any, *, observer: Observer | None = None, cancel: Cancel | None = None) -> ExplainJob:

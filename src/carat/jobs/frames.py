@@ -20,10 +20,12 @@ from carat.recourse import Method, Settings
 from carat.results.recourse import RecourseResult
 
 
-def score_frame(model: Model, data: Any, *, progress: bool | Observer = False) -> Any:
+def score_frame(
+    model: Model, data: Any, *, gate: str = "both", judge_all: bool | None = None, progress: bool | Observer = False
+) -> Any:
     """Scores in the frame library of the data."""
     with watching(progress) as observer:
-        return _frame(score(model, data, observer=observer))
+        return _frame(score(model, data, gate=gate, judge_all=judge_all, observer=observer))
 
 
 def explain_frame(model: Model, data: Any, *, progress: bool | Observer = False) -> Any:
@@ -40,17 +42,29 @@ def recourse_result(
     method: str | Method | None = None,
     top: int | None = None,
     all: bool = False,
+    gate: str = "both",
+    judge_all: bool | None = None,
     progress: bool | Observer = False,
 ) -> RecourseResult:
     """Counterfactuals, with the scores of all records that were looked at."""
     with watching(progress) as observer:
-        job = RecourseJob(model, data, settings, method=method, top=top, all=all, observer=observer)
+        job = RecourseJob(
+            model,
+            data,
+            settings,
+            method=method,
+            top=top,
+            all=all,
+            gate=gate,
+            judge_all=judge_all,
+            observer=observer,
+        )
         scored: list[Tensor] = []
         job.scored.append(scored.append)
         batches = tuple(job)
     return RecourseResult(
         batches,
-        model.scale,
+        job.model.scale,
         model.evidence,
         job.method.name,
         job.data.decode() if isinstance(job.data, Table) else job.data,
@@ -58,6 +72,7 @@ def recourse_result(
         torch.cat([torch.empty(0), *scored]),
         job.summary.origin,
         tuple(job.summary.remarks),
+        job.summary.anomalous,
     )
 
 

@@ -20,6 +20,7 @@ from carat.data import Fingerprint, Gathered, Sketch, Table, open_source
 from carat.errors import Cancelled, InputError
 from carat.fitting.model import Model, opened
 from carat.observing import Observer, Remark, Silent
+from carat.results.clearing import JUDGED
 from carat.results.origin import Origin
 
 PIECE = 8_192
@@ -90,6 +91,10 @@ class Job(ABC, Generic[B]):
     Args:
         model: the model.
         data: a frame, a path, `-` for standard input, the name of a dataset, or records as ids (`Table`).
+        gate: `both` lists records by score and alarm, `score` by the score alone.
+        judge_all: whether the judge is asked about every record, or only about those that the pair counts do not clear;
+            None asks about every one of a table of up to `JUDGED`, and of the first so many where nobody knows how many
+            there are.
         observer: is told of progress and remarks.
         cancel: stops the job between two batches.
     """
@@ -99,15 +104,25 @@ class Job(ABC, Generic[B]):
     summary: Summary
 
     def __init__(
-        self, model: Model, data: Any, *, observer: Observer | None = None, cancel: Cancel | None = None
+        self,
+        model: Model,
+        data: Any,
+        *,
+        gate: str = "both",
+        judge_all: bool | None = None,
+        observer: Observer | None = None,
+        cancel: Cancel | None = None,
     ) -> None:
-        self.model = model
+        self.model, self.judge_all = model.with_gate(gate), judge_all
+        self.gated = "score" if self.model.gate is None else "both"
         self.data = data if isinstance(data, Table) else opened(data)
         self.observer, self.cancel = observer or Silent(), cancel or Cancel()
         self.detector = model.detector_for(None if isinstance(data, Table) else self.data)
         self.scored: list[Any] = []
         """Called with the scores [n] of all records that are looked at, those that do not come out among them."""
         self._met, self._gathered = Fingerprint(), Gathered()
+        self._looked_at = 0
+        self._cleared = 0
         self._begun = False
         self._unseen: Counter[tuple[str, str]] = Counter()
         self._source = None if isinstance(data, Table) else open_source(self.data, once=True)
@@ -165,6 +180,23 @@ class Job(ABC, Generic[B]):
             listener(score)
         return score
 
+    def _alarm(self, ids: Tensor) -> Tensor | None:
+        """The judge's alarms, on the CPU, [n], NaN where records are cleared without it; None without a gate."""
+        gate = self.model.gate
+        if gate is None:
+            return None
+        self._looked_at += len(ids)
+        rows = self._looked_at if self._rows is None else self._rows
+        if rows <= JUDGED if self.judge_all is None else self.judge_all:
+            return self.model.alarm(ids)
+        alarm = torch.full((len(ids),), torch.nan)
+        doubtful = ~(self.model.clearing.support(ids) > gate.clears_above)
+        found = self.model.alarm(ids[doubtful])
+        assert found is not None
+        alarm[doubtful] = found
+        self._cleared += len(ids) - len(found)
+        return alarm
+
     def remark(self, code: str, text: str, *, warning: bool = False) -> None:
         """For the observer, and for the summary."""
         said = Remark(code, text, warning)
@@ -189,6 +221,7 @@ class Job(ABC, Generic[B]):
             self._met.text(),
             self.summary.read,
             datetime.now(UTC).isoformat(timespec="seconds"),
+            self.model.holds_records,
         )
 
     def _remark_ambiguous(self) -> None:
@@ -211,6 +244,13 @@ class Job(ABC, Generic[B]):
                 f"the model learned from {learned} of these rows, so they look more normal than they are: rank them "
                 "instead of relying on the threshold",
                 warning=True,
+            )
+
+    def _remark_cleared(self) -> None:
+        if self._cleared:
+            self.remark(
+                "cleared",
+                f"{self._cleared:,} rows were not judged, for the counts show nothing wrong; their alarm is empty",
             )
 
     def _remark_unseen(self) -> None:

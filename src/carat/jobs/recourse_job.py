@@ -13,10 +13,11 @@ from torch import Tensor
 from carat.data import Table
 from carat.errors import InputError
 from carat.fitting.model import Model
-from carat.jobs.job import Cancel, Job, Summary
+from carat.jobs.job import PIECE, Cancel, Job, Summary
 from carat.observing import Observer, Stage
 from carat.recourse import Method, Settings
 from carat.results.batches import ResultBatch
+from carat.results.gate import strangest_first
 
 BATCH = 256
 """Records that a method is given at once."""
@@ -27,11 +28,13 @@ class RecourseSummary(Summary):
     """What a search did.
 
     Args:
+        anomalous: records read that are anomalous, those that were not searched for among them.
         counterfactuals: how many were found.
         records_without_repair: records for which there is none.
         seconds: spent by the method alone, after all training, reading and scoring.
     """
 
+    anomalous: int = 0
     counterfactuals: int = 0
     records_without_repair: int = 0
     seconds: float = 0.0
@@ -47,6 +50,7 @@ class RecourseJob(Job[ResultBatch]):
         method: what searches: a name, an object, or None for the best the model can do.
         top: only the so many strangest records, the strangest first.
         all: every record, not only the anomalous ones.
+        gate: as `Job` takes it; so is `judge_all`.
         observer: is told of progress and remarks.
         cancel: stops the job between two batches.
     """
@@ -63,6 +67,8 @@ class RecourseJob(Job[ResultBatch]):
         method: str | Method | None = None,
         top: int | None = None,
         all: bool = False,
+        gate: str = "both",
+        judge_all: bool | None = None,
         observer: Observer | None = None,
         cancel: Cancel | None = None,
     ) -> None:
@@ -72,7 +78,7 @@ class RecourseJob(Job[ResultBatch]):
             raise InputError(f"`top` must be a whole number, got {top!r}")
         if top is not None and top < 1:
             raise InputError(f"`top` must be at least 1, got {top}")
-        super().__init__(model, data, observer=observer, cancel=cancel)
+        super().__init__(model, data, gate=gate, judge_all=judge_all, observer=observer, cancel=cancel)
         like = None if isinstance(data, Table) else self.data
         self.method = model.method(method, like=like) if method is None or isinstance(method, str) else method
         self.settings = settings.resolve(model.vocabulary)
@@ -83,49 +89,61 @@ class RecourseJob(Job[ResultBatch]):
         self._remark_unknown()
         scoring = self.observer.stage("scoring", self._rows)
         searching: Stage | None = None
-        for table, score in self._wanted(scoring):
+        for chosen in self._wanted(scoring):
             if searching is None:
                 searching = self.observer.stage("finding fixes", 0)
-            searching.more(len(table))
-            yield from self._searched(table, score, searching)
+            searching.more(len(chosen.table))
+            yield from self._searched(chosen, searching)
         scoring.finish()
         if self.top is None and not self.all:
             self._remark_if_learned()
+        self._remark_cleared()
         self._remark_unseen()
 
-    def _wanted(self, scoring: Stage) -> Iterator[tuple[Table, Tensor]]:
-        """The records to search for and their scores [n]: all, the anomalous, or the strangest, the worst first.
+    def _wanted(self, scoring: Stage) -> Iterator[_Chosen]:
+        """The records to search for: all, the anomalous, or the strangest, the worst first.
 
         Of the strangest, no more than `top` records are ever held.
         """
-        strangest: list[tuple[Table, Tensor]] = []
+        strangest: list[_Chosen] = []
         for part in self._tables():
-            score = self._score(part.ids)
-            scoring.advance(len(part))
+            looked = self._looked(part, scoring)
+            listed = self.model.scale.anomalous(looked.score, looked.alarm)
+            self.summary.anomalous += int(listed.sum())
             if self.top is not None:
-                strangest = [_strangest([*strangest, (part, score)], self.top)]
+                strangest = [_Chosen.join([*strangest, looked]).strangest(self.top)]
                 continue
-            wanted = self.model.scale.anomalous(score)
-            rows = torch.arange(len(part)) if self.all else torch.nonzero(wanted).flatten()
+            rows = torch.arange(len(part)) if self.all else torch.nonzero(listed).flatten()
             if len(rows):
-                yield part.take(rows), score[rows]
+                yield looked.take(rows)
         if self.top is not None:
             scoring.finish()
         yield from strangest
 
-    def _searched(self, table: Table, score: Tensor, stage: Stage) -> Iterator[ResultBatch]:
+    def _looked(self, table: Table, scoring: Stage) -> _Chosen:
+        """A table with scores and alarms; the judge takes its time, so it can be stopped in between."""
+        score = self._score(table.ids)
+        alarms = []
+        for ids in table.ids.split(PIECE) if len(table) else [table.ids]:
+            self.cancel.check()
+            alarms.append(self._alarm(ids))
+            scoring.advance(len(ids))
+        told = [alarm for alarm in alarms if alarm is not None]
+        return _Chosen(table, score, torch.cat(told) if told else None)
+
+    def _searched(self, chosen: _Chosen, stage: Stage) -> Iterator[ResultBatch]:
         device, scale = self.model.device, self.model.scale
-        for index in torch.arange(len(table)).split(BATCH):
-            some, scores = table.take(index), score[index]
+        for index in torch.arange(len(chosen.table)).split(BATCH):
+            some = chosen.take(index)
             began = time.perf_counter()
-            outcome = self.method.find(some.ids.to(device), self.settings, scores).to("cpu")
+            outcome = self.method.find(some.table.ids.to(device), self.settings, some.score).to("cpu")
             self.summary.seconds += time.perf_counter() - began
             found = outcome.mask.sum(dim=1)
-            self.summary.records += len(some)
+            self.summary.records += len(index)
             self.summary.counterfactuals += int(found.sum())
             self.summary.records_without_repair += int((found == 0).sum())
-            yield ResultBatch(some, scores, outcome, scale)
-            stage.advance(len(some))
+            yield ResultBatch(some.table, some.score, outcome, scale, alarm=some.alarm)
+            stage.advance(len(index))
 
     def _remark_unknown(self) -> None:
         assert self.settings.resolved is not None
@@ -148,17 +166,45 @@ def recourse(
     method: str | Method | None = None,
     top: int | None = None,
     all: bool = False,
+    gate: str = "both",
+    judge_all: bool | None = None,
     observer: Observer | None = None,
     cancel: Cancel | None = None,
 ) -> RecourseJob:
     """A job that looks for what would have made records normal; see `RecourseJob` for the arguments."""
     return RecourseJob(
-        model, data, settings or Settings(), method=method, top=top, all=all, observer=observer, cancel=cancel
+        model,
+        data,
+        settings or Settings(),
+        method=method,
+        top=top,
+        all=all,
+        gate=gate,
+        judge_all=judge_all,
+        observer=observer,
+        cancel=cancel,
     )
 
 
-def _strangest(parts: list[tuple[Table, Tensor]], count: int) -> tuple[Table, Tensor]:
-    """Of several tables and their scores, the records with the lowest scores, the lowest first, as one table."""
-    tables, scores = Table.join([table for table, _ in parts]), torch.cat([score for _, score in parts])
-    order = scores.argsort(stable=True)[:count]
-    return tables.take(order), scores[order]
+@dataclass(frozen=True)
+class _Chosen:
+    """Records with their scores [n], and their alarms [n] where there are any."""
+
+    table: Table
+    score: Tensor
+    alarm: Tensor | None
+
+    def take(self, index: Tensor) -> _Chosen:
+        """The records with these numbers."""
+        return _Chosen(self.table.take(index), self.score[index], None if self.alarm is None else self.alarm[index])
+
+    def strangest(self, count: int) -> _Chosen:
+        """The so many strangest, the strangest first."""
+        return self.take(strangest_first(self.score, self.alarm)[:count])
+
+    @classmethod
+    def join(cls, parts: list[_Chosen]) -> _Chosen:
+        """Several as one."""
+        told = [part.alarm for part in parts if part.alarm is not None]
+        scores = torch.cat([part.score for part in parts])
+        return cls(Table.join([part.table for part in parts]), scores, torch.cat(told) if told else None)

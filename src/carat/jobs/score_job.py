@@ -19,7 +19,7 @@ class ScoreSummary(Summary):
     """What a scoring did.
 
     Args:
-        anomalous: records below the threshold.
+        anomalous: records below the threshold, or with an alarm.
     """
 
     anomalous: int = 0
@@ -36,13 +36,14 @@ class ScoreJob(Job[ScoreBatch]):
         stage = self.observer.stage("scoring", self._rows)
         for part in self._tables():
             for piece in pieces(part):
-                batch = ScoreBatch(piece, self._score(piece.ids), scale)
+                batch = ScoreBatch(piece, self._score(piece.ids), scale, self._alarm(piece.ids))
                 self.summary.records += len(batch)
-                self.summary.anomalous += int(scale.anomalous(batch.score).sum())
+                self.summary.anomalous += int(batch.anomalous.sum())
                 yield batch
                 stage.advance(len(piece))
         stage.finish()
         self._remark_if_learned()
+        self._remark_cleared()
         self._remark_unseen()
 
     def empty(self) -> ScoreBatch:
@@ -50,8 +51,16 @@ class ScoreJob(Job[ScoreBatch]):
         return ScoreBatch(self.model.empty(), torch.empty(0), self.model.scale)
 
 
-def score(model: Model, data: Any, *, observer: Observer | None = None, cancel: Cancel | None = None) -> ScoreJob:
+def score(
+    model: Model,
+    data: Any,
+    *,
+    gate: str = "both",
+    judge_all: bool | None = None,
+    observer: Observer | None = None,
+    cancel: Cancel | None = None,
+) -> ScoreJob:
     """A job that scores every record of a table; see `Job`."""
-    job = ScoreJob(model, data, observer=observer, cancel=cancel)
+    job = ScoreJob(model, data, gate=gate, judge_all=judge_all, observer=observer, cancel=cancel)
     job.summary = ScoreSummary()
     return job

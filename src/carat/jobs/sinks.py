@@ -17,6 +17,7 @@ from carat.fitting.model import Model
 from carat.results.batches import ExplainBatch, ResultBatch, ScoreBatch
 from carat.results.explaining import explain_batch
 from carat.results.explanation import Explanation
+from carat.results.gate import strangest_first
 
 B = TypeVar("B")
 
@@ -113,7 +114,7 @@ def sidecar_of(path: str | Path) -> Path:
 
 
 class Strangest(PlainSink[Any]):
-    """The few records of lowest score, explained, gathered while the batches go by.
+    """The few strangest records, by alarm and then score, explained, gathered while the batches go by.
 
     Args:
         model: explains.
@@ -131,9 +132,9 @@ class Strangest(PlainSink[Any]):
             return
         if isinstance(batch, ExplainBatch):
             batch = batch.take(torch.nonzero(batch.flagged.any(dim=1)).flatten())
-        rows = batch.score.argsort(stable=True)[: self.limit]
+        rows = strangest_first(batch.score, batch.alarm)[: self.limit]
         fresh = explain_batch(self._searched(batch, rows), self.model.evidence, show=self.show)
-        self.explained = sorted([*self.explained, *fresh], key=lambda one: one.score)[: self.limit]
+        self.explained = sorted([*self.explained, *fresh], key=Explanation.place)[: self.limit]
 
     def _searched(self, batch: ScoreBatch | ExplainBatch | ResultBatch, rows: torch.Tensor) -> ResultBatch:
         """Some records of a batch as a result; the explainer is asked about the few that count."""
@@ -146,7 +147,8 @@ class Strangest(PlainSink[Any]):
             likelihood = torch.full(few.ids.shape, torch.nan)
         else:
             likelihood = explainer.likelihood(few.ids).cpu()
-        return ResultBatch.unsearched(few, batch.score[rows], likelihood, self.model.scale)
+        alarm = None if batch.alarm is None else batch.alarm[rows]
+        return ResultBatch.unsearched(few, batch.score[rows], likelihood, self.model.scale, alarm=alarm)
 
 
 class JsonSink(PlainSink[ResultBatch]):

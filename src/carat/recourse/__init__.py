@@ -8,8 +8,9 @@ from carat.recourse.constraints import Constraints, Costs
 from carat.recourse.engine import Guided, Method, Settings
 from carat.recourse.outcome import Outcome
 from carat.recourse.parts import ModelParts
+from carat.recourse.ranking import Blend
 
-__all__ = ["Constraints", "Costs", "Settings", "Method", "ModelParts", "Guided", "Outcome"]
+__all__ = ["Constraints", "Costs", "Settings", "Method", "ModelParts", "Guided", "Outcome", "Blend"]
 
 _MOVED = {"RecourseResult": "carat.results", "Explanation": "carat.results"}
 

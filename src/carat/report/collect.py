@@ -12,6 +12,7 @@ from torch import Tensor
 from carat.explain.choice import flagged
 from carat.results.batches import ResultBatch
 from carat.results.evidence import Evidence
+from carat.results.gate import strangest_first
 from carat.results.origin import Origin
 from carat.results.recourse import RecourseResult
 from carat.results.scale import Scale
@@ -25,7 +26,7 @@ class Collector:
     """Takes the batches of a result as they come and never holds more than some of the records.
 
     Args:
-        scale: how scores are read.
+        scale: how scores and alarms are read.
         evidence: the counts behind explanations.
         method: name of the method.
         limit: records to keep, the strangest.
@@ -37,6 +38,7 @@ class Collector:
     method: str
     limit: int = RECORDS
     origin: Origin | None = None
+    anomalous: int = 0
     repaired: int = 0
     domains: Counter[str] = field(default_factory=Counter)
     entities: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -56,8 +58,9 @@ class Collector:
         if not len(batch):
             return
         self._scores.append(batch.score)
-        valid = batch.outcome.mask & ~self.scale.anomalous(batch.outcome.score)
-        self.repaired += int((valid.any(dim=1) & self.scale.anomalous(batch.score)).sum())
+        valid = batch.outcome.mask & ~self.scale.below(batch.outcome.score)
+        self.anomalous += int(batch.anomalous.sum())
+        self.repaired += int((valid.any(dim=1) & batch.anomalous).sum())
         mask, texts = flagged(batch.outcome.likelihood), batch.texts
         for number, name in enumerate(batch.table.vocabulary.names):
             found = texts[name].filter(pa.array(mask[:, number].numpy())).value_counts().to_pylist()
@@ -74,12 +77,13 @@ class Collector:
         return torch.cat([torch.empty(0), *self._scores])
 
     def strangest(self) -> list[ResultBatch]:
-        """The records of lowest score, no more than the limit, in batches, in the order they came."""
+        """The strangest records, no more than the limit, in batches, in the order they came."""
         if not self._kept:
             return []
         scores = torch.cat([batch.score for batch in self._kept])
         chosen = torch.zeros(len(scores), dtype=torch.bool)
-        chosen[scores.argsort(stable=True)[: self.limit]] = True
+        told = [batch.alarm for batch in self._kept if batch.alarm is not None]
+        chosen[strangest_first(scores, torch.cat(told) if told else None)[: self.limit]] = True
         kept = []
         for batch, mine in zip(self._kept, chosen.split([len(batch) for batch in self._kept]), strict=True):
             if mine.any():

@@ -22,7 +22,7 @@ WITNESSES = 8
 """Entities shown beside a flagged one, at most."""
 DIGITS = 7
 """Significant digits of a number: they tell any two float32 apart that a reader could."""
-FEWER = {"likelihood": 3, "expected": 3}
+FEWER = {"likelihood": 3, "expected": 3, "alarm": 6, "filled": 3}
 """Significant digits of numbers that are estimates themselves, by the name of the field."""
 EXACT = 2**53
 """From here on a script's whole numbers are no longer exact."""
@@ -38,16 +38,23 @@ def content(collected: Collector, overview: Overview, advance: Callable[[int], N
             found += [one.to_json() for one in explained]
             if advance is not None:
                 advance(len(explained))
-    found.sort(key=lambda record: -math.inf if record["score"] is None else record["score"])
+    found.sort(key=_place)
     return {
         "schema": SCHEMA,
         "version": VERSION,
         "columns": collected.evidence.vocabulary.names,
         "threshold": _number(overview.threshold),
         "histogram": {"counts": overview.counts, "edges": [_number(edge) for edge in overview.edges]},
+        "alarm": collected.scale.alarm,
         "costs": any(change["cost"] is not None for record in found for change in record["counterfactuals"]),
         "records": [on_page(record) for record in found],
     }
+
+
+def _place(record: Mapping[str, Any]) -> tuple[float, float]:
+    """Where a record stands: by alarm, then by score."""
+    alarm, score = record["alarm"], record["score"]
+    return 1.0 if alarm is None else -alarm, -math.inf if score is None else score
 
 
 def on_page(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,14 +27,15 @@ _Json = Mapping[str, Any]
 
 def result_html(result: RecourseResult) -> str:
     """The first rows of a result: what is flagged in each, and its best suggested fix."""
-    anomalous = sum(int(batch.scale.anomalous(batch.score).sum()) for batch in result.batches)
+    anomalous = sum(int(batch.anomalous.sum()) for batch in result.batches)
     found = sum(int(batch.outcome.mask.sum()) for batch in result.batches)
     head = (
         f"<b>{_many(len(result), 'row')}</b>, {anomalous:,} anomalous, "
         f"{_many(found, 'suggested fix', 'suggested fixes')} by {escape(result.method)}"
     )
-    rows = "".join(_row(one.to_json()) for one in islice(result.explanations(show=1), ROWS))
-    titles = _titles("row", "score", "percentile", "flagged values", "best fix", "fixes")
+    told = result.scale.alarm is not None
+    rows = "".join(_row(one.to_json(), told) for one in islice(result.explanations(show=1), ROWS))
+    titles = _titles("row", *(["alarm"] if told else []), "score", "percentile", "flagged values", "best fix", "fixes")
     table = f"<table style='border-collapse: collapse;'>{titles}{rows}</table>" if rows else ""
     rest = len(result) - ROWS
     more = f"<p style='{_MUTED}'>{_many(rest, 'more row')}; to_frame() has all fixes.</p>" if rest > 0 else ""
@@ -45,9 +46,10 @@ def explanation_html(explanation: Explanation) -> str:
     """A row with its values, why it was flagged, and what would have made it normal."""
     record = explanation.to_json()
     verdict = record["verdict"]
+    alarm = "" if record["alarm"] is None else f"alarm {record['alarm']:.2f}, "
     head = (
         f"<b>Row {escape(str(record['record']))}</b>: {verdict}, "
-        f"score {_score(record['score'])}, percentile {_share(record['percentile'], 2)}"
+        f"{alarm}score {_score(record['score'])}, percentile {_share(record['percentile'], 2)}"
     )
     cells = "".join(_value(value) for value in record["values"])
     sentences = [escape(sentence) for sentence in record["words"]]
@@ -59,13 +61,14 @@ def explanation_html(explanation: Explanation) -> str:
     )
 
 
-def _row(record: _Json) -> str:
+def _row(record: _Json, told: bool) -> str:
     flagged = [
         f"⚑ {escape(value['column'])} <b>{escape(value['value'])}</b>" for value in record["values"] if value["flagged"]
     ]
     best = record["counterfactuals"][0] if record["counterfactuals"] else None
     cells = (
         (escape(str(record["record"])), _CELL),
+        *([(_share(record["alarm"], 2), _NUMBER)] if told else []),
         (_score(record["score"]), _NUMBER),
         (_share(record["percentile"], 2), _NUMBER),
         ("<br>".join(flagged) or "none", _CELL),
@@ -76,7 +79,7 @@ def _row(record: _Json) -> str:
 
 
 def _titles(*names: str) -> str:
-    numbers = {"score", "percentile", "fixes", "support", "cost"}
+    numbers = {"alarm", "score", "percentile", "fixes", "support", "cost"}
     return _row_of("th", tuple((name, _NUMBER if name in numbers else _CELL) for name in names))
 
 

@@ -38,8 +38,12 @@ class Overview:
             raise ValueError(f"{len(self.counts)} counts need {len(self.counts) + 1} edges, got {len(self.edges)}")
 
     @classmethod
-    def of(cls, scores: Tensor, threshold: float, reference: Tensor | None = None) -> Overview:
+    def of(
+        cls, scores: Tensor, threshold: float, reference: Tensor | None = None, *, anomalous: int | None = None
+    ) -> Overview:
         """Of the scores [n] of all records; the histogram reaches to those of the reference, [r].
+
+        How many are anomalous follows from the scores, unless it is said.
 
         So counterfactuals have their place in it, also where the records themselves are few and all of them strange.
         """
@@ -48,15 +52,19 @@ class Overview:
             values, threshold, cover=None if reference is None else reference.double().numpy()
         )
         described = f"{len(values):,} row{'' if len(values) == 1 else 's'}{beyond}"
-        return cls(len(values), int((values < threshold).sum()), counts, edges, threshold, described)
+        found = int((values < threshold).sum()) if anomalous is None else anomalous
+        return cls(len(values), found, counts, edges, threshold, described)
 
     @classmethod
-    def of_result(cls, scores: Tensor, reference: Tensor, threshold: float) -> Overview:
+    def of_result(
+        cls, scores: Tensor, reference: Tensor, threshold: float, *, anomalous: int | None = None
+    ) -> Overview:
         """Of the scores of a result's own records, [n], with the reference's spread, [r], as the histogram."""
         values, normal = scores.double().numpy(), reference.double().numpy()
         counts, edges, beyond = histogram(normal, threshold, cover=values)
         described = f"{len(normal):,} normal rows held out of training{beyond}"
-        return cls(len(values), int((values < threshold).sum()), counts, edges, threshold, described)
+        found = int((values < threshold).sum()) if anomalous is None else anomalous
+        return cls(len(values), found, counts, edges, threshold, described)
 
 
 def histogram(

@@ -49,7 +49,8 @@ def write_report(
         overview: of all scored records; None makes one from what the result knows of them.
     """
     if overview is None and result.scored is not None and len(result.scored):
-        overview = Overview.of(result.scored, result.scale.threshold, result.scale.reference)
+        scale = result.scale
+        overview = Overview.of(result.scored, scale.threshold, scale.reference, anomalous=result.anomalous)
     write_collected(Collector.of(result), path, title=title, overview=overview)
 
 
@@ -79,7 +80,8 @@ def render(
     environment = _environment()
     scale, scores = collected.scale, collected.scores
     if overview is None:
-        shown, given = Overview.of_result(scores, scale.reference, scale.threshold), False
+        anomalous = collected.anomalous
+        shown, given = Overview.of_result(scores, scale.reference, scale.threshold, anomalous=anomalous), False
     else:
         shown, given = overview, True
     data = content(collected, shown, advance)
@@ -90,7 +92,8 @@ def render(
         given=given,
         total=len(scores),
         listed=len(data["records"]),
-        flagged_records=int((scores < scale.threshold).sum()),
+        flagged_records=collected.anomalous,
+        alarm=scale.alarm,
         repaired=collected.repaired,
         domains=_most(collected.domains.most_common(MOST)),
         entities=_most(collected.entities.most_common(MOST)),
@@ -116,12 +119,14 @@ def footer(collected: Collector) -> list[str]:
     origin, method = collected.origin, f"method {collected.method}"
     if origin is None:
         return [f"carat {__version__}", method]
+    holds = ["the model holds its training rows"] if origin.holds_records else []
     made = datetime.fromisoformat(origin.made).astimezone(UTC)
     return [
         f"carat {origin.carat}",
         method,
         f"made {made:%Y-%m-%d %H:%M} UTC",
         f"model {origin.model}",
+        *holds,
         # Where the file lay is nobody's business whom the page is sent to.
         f"from {Path(origin.data).name}, fingerprint {origin.fingerprint[:FINGERPRINT]}",
     ]

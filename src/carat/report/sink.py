@@ -51,7 +51,8 @@ class PageSink(PlainSink[ResultBatch]):
         """Write the page."""
         scores = torch.cat([torch.empty(0), *self._scores])
         scale = self.collector.scale
-        overview = Overview.of(scores, scale.threshold, scale.reference) if len(scores) else None
+        anomalous = job.summary.anomalous
+        overview = Overview.of(scores, scale.threshold, scale.reference, anomalous=anomalous) if len(scores) else None
         self.collector.origin = job.summary.origin
         stage = job.observer.stage("writing the page", self.listed)
         write_collected(self.collector, self.path, overview=overview, title=self.title, advance=stage.advance)

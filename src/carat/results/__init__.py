@@ -4,6 +4,7 @@ from carat.results.batches import SCORE_COLUMNS, ExplainBatch, ResultBatch, Scor
 from carat.results.evidence import Evidence
 from carat.results.explaining import explain_batch
 from carat.results.explanation import Counterfactual, EntityView, Explanation, Witness
+from carat.results.gate import Cuts, Gate
 from carat.results.origin import Origin
 from carat.results.recourse import RecourseResult
 from carat.results.scale import Scale, Threshold
@@ -18,6 +19,8 @@ __all__ = [
     "Evidence",
     "Scale",
     "Threshold",
+    "Gate",
+    "Cuts",
     "Origin",
     "ScoreBatch",
     "ExplainBatch",

@@ -18,7 +18,7 @@ from carat.explain.choice import flagged
 from carat.recourse.outcome import Outcome
 from carat.results.scale import Scale
 
-SCORE_COLUMNS = ("record", "score", "percentile", "anomalous")
+SCORE_COLUMNS = ("record", "score", "percentile", "anomalous", "alarm")
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,22 @@ class ScoreBatch:
     Args:
         table: the records.
         score: the detector's, [n].
-        scale: how scores are read.
+        scale: how scores and alarms are read.
+        alarm: the judge's, [n]; NaN where it was not asked, None where there is none.
     """
 
     table: Table
     score: Tensor
     scale: Scale
+    alarm: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.table)
+
+    @cached_property
+    def anomalous(self) -> Tensor:
+        """Which records are, bool [n]."""
+        return self.scale.anomalous(self.score, self.alarm)
 
     def rows(self) -> pa.Table:
         """One row per record, the columns of `carat score`."""
@@ -45,7 +52,8 @@ class ScoreBatch:
                 "record": self.table.names_of_records(),
                 "score": self.score.double().numpy(),
                 "percentile": self.scale.percentile(self.score).numpy(),
-                "anomalous": pa.array(self.scale.anomalous(self.score).numpy()),
+                "anomalous": pa.array(self.anomalous.numpy()),
+                "alarm": _alarms(self.alarm, len(self)),
             }
         )
 
@@ -58,11 +66,13 @@ class ExplainBatch:
         table: the records.
         likelihood: the explainer's, [n, m]; NaN where missing.
         scorer: gives the detector's scores, where they are asked for.
+        alarmer: gives the judge's alarms, likewise; None of them without a judge.
     """
 
     table: Table
     likelihood: Tensor
     scorer: Callable[[Tensor], Tensor] = field(repr=False)
+    alarmer: Callable[[Tensor], Tensor | None] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -77,9 +87,14 @@ class ExplainBatch:
         """The detector's, [n]; asked for once, and only where somebody wants to know."""
         return self.scorer(self.table.ids)
 
+    @cached_property
+    def alarm(self) -> Tensor | None:
+        """The judge's, [n]; likewise."""
+        return self.alarmer(self.table.ids)
+
     def take(self, index: Tensor) -> ExplainBatch:
         """The records with these numbers, each at most once, in this order."""
-        return ExplainBatch(self.table.take(index), self.likelihood[index], self.scorer)
+        return ExplainBatch(self.table.take(index), self.likelihood[index], self.scorer, self.alarmer)
 
     def rows(self) -> pa.Table:
         """One row per record, the columns of `carat explain`."""
@@ -99,8 +114,9 @@ class ResultBatch:
         table: the records.
         score: the detector's, of the records themselves, [n].
         outcome: their counterfactuals.
-        scale: how scores are read.
+        scale: how scores and alarms are read.
         decoded: the records as text, where somebody has decoded them before.
+        alarm: the judge's, [n]; NaN where it was not asked, None where there is none.
     """
 
     table: Table
@@ -108,10 +124,18 @@ class ResultBatch:
     outcome: Outcome
     scale: Scale
     decoded: pa.Table | None = field(default=None, repr=False, compare=False)
+    alarm: Tensor | None = None
 
     @classmethod
     def unsearched(
-        cls, table: Table, score: Tensor, likelihood: Tensor, scale: Scale, *, costs: bool = False
+        cls,
+        table: Table,
+        score: Tensor,
+        likelihood: Tensor,
+        scale: Scale,
+        *,
+        alarm: Tensor | None = None,
+        costs: bool = False,
     ) -> ResultBatch:
         """Records [n, m] for which nothing was looked for, with the likelihood [n, m] of their entities."""
         none = torch.empty((len(table), 0))
@@ -124,7 +148,7 @@ class ResultBatch:
             [None] * len(table),
             likelihood,
         )
-        return cls(table, score, outcome, scale)
+        return cls(table, score, outcome, scale, alarm=alarm)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -138,7 +162,14 @@ class ResultBatch:
         """The records with these numbers, each at most once, in this order."""
         known = self.__dict__.get("texts", self.decoded)
         texts = None if known is None else known.take(pa.array(index.numpy()))
-        return ResultBatch(self.table.take(index), self.score[index], self.outcome.take(index), self.scale, texts)
+        alarm = None if self.alarm is None else self.alarm[index]
+        outcome = self.outcome.take(index)
+        return ResultBatch(self.table.take(index), self.score[index], outcome, self.scale, texts, alarm)
+
+    @cached_property
+    def anomalous(self) -> Tensor:
+        """Which records are, bool [n]."""
+        return self.scale.anomalous(self.score, self.alarm)
 
     def rows(self) -> pa.Table:
         """One row per counterfactual, the columns of `carat recourse`."""
@@ -153,7 +184,7 @@ class ResultBatch:
             "rank": pa.array((rank + 1).numpy()),
             "score": score.double().numpy(),
             "percentile": self.scale.percentile(score).numpy(),
-            "valid": pa.array((~self.scale.anomalous(score)).numpy()),
+            "valid": pa.array((~self.scale.below(score)).numpy()),
             "changed": domains_where(changed, vocabulary.names),
         }
         after = vocabulary.decode(ids)
@@ -184,11 +215,14 @@ class ResultBatch:
         """One row per record: its score, how many counterfactuals, whether all was searched, and why not more."""
         outcome = self.outcome
         percentile = self.scale.percentile(self.score)
-        normal = (~self.scale.anomalous(self.score)).tolist()
+        above = (~self.scale.below(self.score)).tolist()
         doubted = flagged(outcome.likelihood).any(dim=1).tolist()
+        alarm = _alarms(self.alarm, len(self))
+        known = zip(self.anomalous.tolist(), doubted, percentile.tolist(), alarm.to_pylist(), strict=True)
+        verdicts = [_already(*about) if fine else None for fine, about in zip(above, known, strict=True)]
         reasons = [
-            "; ".join(part for part in (_already(share, doubt) if above else None, reason) if part) or None
-            for above, doubt, share, reason in zip(normal, doubted, percentile.tolist(), outcome.reasons, strict=True)
+            "; ".join(part for part in (verdict, reason) if part) or None
+            for verdict, reason in zip(verdicts, outcome.reasons, strict=True)
         ]
         return pa.table(
             {
@@ -199,12 +233,24 @@ class ResultBatch:
                 "count": outcome.mask.sum(dim=1).numpy(),
                 "exhausted": pa.array(outcome.exhausted.numpy()),
                 "reason": pa.array(reasons, pa.string()),
+                "alarm": alarm,
             }
         )
 
 
-def _already(percentile: float, doubted: bool) -> str:
-    """A row is not called normal while one of its values is flagged."""
+def _alarms(alarm: Tensor | None, records: int) -> pa.Array:
+    """Alarms [n] as a column; null where nobody was asked."""
+    if alarm is None:
+        return pa.nulls(records, pa.float64())
+    values = alarm.double().numpy()
+    return pa.array(values, mask=np.isnan(values))
+
+
+def _already(listed: bool, doubted: bool, percentile: float, alarm: float | None) -> str:
+    """What there is to say of a score above the threshold: a row is not called normal while a value is flagged."""
+    if listed:
+        said = f"its score is not unusual, at percentile {percentile:.1f}"
+        return f"{said}, but a value is probably wrong or missing (alarm {alarm:.2f})"
     if doubted:
         return f"its score is above the threshold, at percentile {percentile:.1f}, but some of its values look wrong"
     return f"the row is already normal, at percentile {percentile:.1f}"

@@ -30,6 +30,12 @@ class Evidence:
     def _adjacency(self) -> tuple[Tensor, Tensor, Tensor]:
         return self.pairs.adjacency()
 
+    @cached_property
+    def filled(self) -> list[float]:
+        """In which share of the training records each domain has an entity, [m]."""
+        known = [int(part[FIRST:].sum()) for part in self.pairs.singles.split(self.vocabulary.sizes.tolist())]
+        return [count / max(self.pairs.records, 1) for count in known]
+
     def together(self, ids: Tensor) -> Tensor:
         """How often the entities of records ids [n, m] were seen together, int64 [n, m, m]; −1 where one is missing.
 

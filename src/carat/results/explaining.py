@@ -25,7 +25,7 @@ def explain_batch(batch: ResultBatch, evidence: Evidence, *, show: int | None) -
     texts = batch.texts.to_pylist()
     together = evidence.together(table.ids)
     changes = _changes(batch, texts, evidence, show)
-    anomalous = batch.scale.anomalous(batch.score).tolist()
+    anomalous, below = batch.anomalous.tolist(), batch.scale.below(batch.score).tolist()
     explained = []
     for row, found in enumerate(batch.records().to_pylist()):
         ids, likelihood = table.ids[row], batch.outcome.likelihood[row].tolist()
@@ -43,6 +43,8 @@ def explain_batch(batch: ResultBatch, evidence: Evidence, *, show: int | None) -
                 () if blamed else tuple(rarest_pairs(ids, together[row], evidence.pairs.records)),
                 found["count"],
                 found["exhausted"],
+                found["alarm"],
+                below[row],
             )
         )
     return explained
@@ -67,7 +69,8 @@ class _Reading:
             told = id != MISSING and not math.isnan(self.likelihood[number])
             likelihood = self.likelihood[number] if told else None
             seen = max(self.together[number][number], 0)
-            view = EntityView(name, self.texts[name], likelihood, seen, unseen=id == UNSEEN)
+            filled = self.evidence.filled[number] if id == MISSING else None
+            view = EntityView(name, self.texts[name], likelihood, seen, unseen=id == UNSEEN, filled=filled)
             views.append(replace(view, against=self._against(number)) if view.flagged else view)
         return views
 
@@ -112,7 +115,7 @@ def _changes(
     most = torch.iinfo(together.dtype).max
     least = together.masked_fill(together < 0, most).amin(dim=2)
     support = least.masked_fill(least == most, 0).tolist()
-    scores, percentile, valid = score.tolist(), scale.percentile(score).tolist(), (~scale.anomalous(score)).tolist()
+    scores, percentile, valid = score.tolist(), scale.percentile(score).tolist(), (~scale.below(score)).tolist()
     cost = None if outcome.cost is None else outcome.cost[record, rank].tolist()
     found: list[list[Counterfactual]] = [[] for _ in before]
     for place, (row, number) in enumerate(zip(record.tolist(), rank.tolist(), strict=True)):

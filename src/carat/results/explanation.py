@@ -14,6 +14,8 @@ SCHEMA, VERSION = "carat.record", 1
 
 DOUBTFUL = 0.7
 """Above this likelihood, the least likely entity of a record is no hint."""
+FILLED = 0.95
+"""A domain that has an entity in so many of the training records is expected to have one."""
 
 
 def _finite(value: float | None) -> float | None:
@@ -66,6 +68,7 @@ class EntityView:
         seen: how often it was seen in training.
         against: why it is doubtful, the strongest reason first; empty if it is not flagged.
         unseen: whether it is new to the model. A value with `seen` 0 that is not new occurs only in held-out rows.
+        filled: if it is missing, the share of the training rows that have a value here.
     """
 
     domain: str
@@ -74,6 +77,12 @@ class EntityView:
     seen: int
     against: tuple[Witness, ...] = ()
     unseen: bool = False
+    filled: float | None = None
+
+    @property
+    def lacking(self) -> bool:
+        """Whether it is missing where an entity is expected."""
+        return self.filled is not None and self.filled >= FILLED
 
     @property
     def flagged(self) -> bool:
@@ -89,6 +98,7 @@ class EntityView:
             "flagged": self.flagged,
             "seen": self.seen,
             "new": self.unseen,
+            "filled": _finite(self.filled),
             "against": [one.to_json() for one in self.against],
         }
 
@@ -97,6 +107,11 @@ class EntityView:
         if self.unseen:
             return f"{self.domain} {self.entity} was never seen in training."
         return f"{self.domain} {self.entity} is only in held-out rows, so the model has learned nothing about it."
+
+    def is_lacking(self) -> str:
+        """What there is to say of a domain that should have an entity."""
+        often = "every training row has it" if self.filled == 1 else "nearly every training row has it"
+        return f"{self.domain} is missing; {often}."
 
     def in_words(self) -> str:
         """Why it does not belong, in one sentence."""
@@ -173,13 +188,15 @@ class Explanation:
         record: the row's number, index label or ID.
         score: the detector's score.
         percentile: of the score; 0 = strangest.
-        anomalous: whether the score is below the threshold.
+        anomalous: whether the score is below the threshold, or the alarm reaches its own.
         entities: the values of the row, in the order of the columns that take part.
         counterfactuals: the best suggested fixes.
         reason: what limited them, if anything did.
         pairs: if no value is flagged, values of the row that are seldom seen together, the rarest pair first.
         count: how many fixes were found, including those not shown.
         exhausted: whether every combination was tried.
+        alarm: the probability that some value is wrong; None if no judge was asked.
+        below: whether the score is below the threshold. An anomalous row whose score is not has an alarm.
     """
 
     record: Any
@@ -192,12 +209,20 @@ class Explanation:
     pairs: tuple[Pair, ...] = ()
     count: int = 0
     exhausted: bool = True
+    alarm: float | None = None
+    below: bool = True
+
+    def place(self) -> tuple[float, float]:
+        """Where it stands in a list, the strangest first: by alarm, then by score."""
+        return -1.0 if self.alarm is None else -self.alarm, self.score
 
     @property
     def verdict(self) -> str:
         """In a word or two: a row is not called normal while one of its values is flagged."""
-        if self.anomalous:
+        if self.anomalous and self.below:
             return "anomalous"
+        if self.anomalous:
+            return "anomalous, though its score is not unusual"
         return "score above the threshold, but some values look wrong" if self.blamed else "normal"
 
     @property
@@ -211,12 +236,14 @@ class Explanation:
 
     def in_words(self) -> list[str]:
         """Why the row was flagged, in sentences: its flagged values, or what else is odd about it."""
+        # Without a judge nobody knows whether a missing value is news.
+        lacking = [] if self.alarm is None else [view.is_lacking() for view in self.entities if view.lacking]
         if self.blamed:
-            return [view.in_words() for view in self.blamed]
+            return [view.in_words() for view in self.blamed] + lacking
         present = [view for view in self.entities if view.entity is not None]
         if not present:
             return ["The row has no values."]
-        said = ["No single value stands out."]
+        said = lacking or ["No single value stands out."]
         said += [
             f"The least likely value is {view.domain} {view.entity}, with likelihood {view.likelihood:.2f}."
             for view in self._by_likelihood()[:1]
@@ -233,7 +260,7 @@ class Explanation:
                 f"The rarest pair is {one.domain} {one.entity} and {other.domain} {other.entity}: "
                 f"{seen}, while chance alone would give {chance}."
             )
-        elif not new and len(present) > 1:
+        elif not new and not lacking and len(present) > 1:
             said.append("No pair of its values is rare.")
         return said
 
@@ -249,6 +276,7 @@ class Explanation:
             "score": _finite(self.score),
             "percentile": _finite(self.percentile),
             "anomalous": self.anomalous,
+            "alarm": _finite(self.alarm),
             "verdict": self.verdict,
             "values": [view.to_json() for view in self.entities],
             "words": self.in_words(),
@@ -273,7 +301,8 @@ class Explanation:
         return explanation_html(self)
 
     def __str__(self) -> str:
-        lines = [f"Row {self.record}: {self.verdict}, percentile {self.percentile:.2f}"]
+        alarm = "" if self.alarm is None else f"alarm {self.alarm:.2f}, "
+        lines = [f"Row {self.record}: {self.verdict}, {alarm}percentile {self.percentile:.2f}"]
         lines += [f"  {sentence}" for sentence in self.in_words()] if self.anomalous or self.blamed else []
         for change in self.counterfactuals:
             words = ", ".join(

@@ -17,6 +17,7 @@ class Origin:
         fingerprint: of the records that were read, in their order.
         records: how many these were.
         made: when, in UTC, as ISO 8601.
+        holds_records: whether the model holds its training records.
     """
 
     carat: str
@@ -25,6 +26,7 @@ class Origin:
     fingerprint: str
     records: int
     made: str
+    holds_records: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary."""

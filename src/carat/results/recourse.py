@@ -46,6 +46,7 @@ class RecourseResult:
         scored: scores of all rows that were looked at, [n], including those that got no fixes.
         origin: the model and the data that the result comes from.
         remarks: what is worth knowing about it.
+        anomalous: how many of all records that were looked at are; None where that is not known.
     """
 
     batches: tuple[ResultBatch, ...]
@@ -57,6 +58,7 @@ class RecourseResult:
     scored: Tensor | None = field(default=None, repr=False)
     origin: Origin | None = None
     remarks: tuple[Remark, ...] = ()
+    anomalous: int | None = None
 
     @property
     def parts(self) -> tuple[ResultBatch, ...]:
@@ -88,7 +90,7 @@ class RecourseResult:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary per row: `record`, `score`, `percentile`, `flagged`, `count`, `exhausted` and `reason`."""
+        """One dictionary per row: record, score, percentile, flagged, count, exhausted, reason, alarm."""
         return [row for batch in self.batches for row in batch.records().to_pylist()]
 
     def report(self, path: str | Path, *, title: str | None = None) -> None:
@@ -106,7 +108,7 @@ class RecourseResult:
         return result_html(self)
 
     def __str__(self) -> str:
-        anomalous = sum(int(batch.scale.anomalous(batch.score).sum()) for batch in self.batches)
+        anomalous = sum(int(batch.anomalous.sum()) for batch in self.batches)
         found = sum(int(batch.outcome.mask.sum()) for batch in self.batches)
         rows = f"{len(self):,} row{'' if len(self) == 1 else 's'}"
         fixes = f"{found:,} suggested fix{'' if found == 1 else 'es'}"

@@ -59,16 +59,27 @@ class Scale:
     Args:
         reference: scores of normal records, ascending, [r].
         threshold: anomalous begins below this score.
+        alarm: and from this alarm on; None where there are no alarms.
     """
 
     reference: Tensor
     threshold: float
+    alarm: float | None = None
 
     def percentile(self, scores: Tensor) -> Tensor:
         """Share of the reference at or below, in percent, float64, in the shape of the scores."""
         below = torch.searchsorted(self.reference, scores.contiguous(), right=True)
         return 100 * below.double() / max(len(self.reference), 1)
 
-    def anomalous(self, scores: Tensor) -> Tensor:
+    def below(self, scores: Tensor) -> Tensor:
         """Which scores are below the threshold, bool."""
         return scores < self.threshold
+
+    def anomalous(self, scores: Tensor, alarms: Tensor | None = None) -> Tensor:
+        """Which records are anomalous, by their scores and, where there are any, their alarms, bool.
+
+        An alarm that was not asked for is NaN; then the score decides.
+        """
+        if alarms is None or self.alarm is None:
+            return self.below(scores)
+        return self.below(scores) | (alarms >= self.alarm)

@@ -39,7 +39,7 @@ def trained() -> Model:
 @cache
 def counted() -> Model:
     """A model of the planted table with the counts explainer and nothing trained."""
-    return fit(planted_table(), profile="instant", device="cpu")
+    return fit(planted_table(), profile="instant", memory=False, device="cpu")
 
 
 @cache

@@ -4,7 +4,7 @@ const written = JSON.parse(document.getElementById("data").textContent);
 const data = { ...written, records: written.records.map(whole) };
 
 function whole(record) {
-  const values = record.values.map((value) => ({ value: null, likelihood: null, flagged: false, new: false, against: [], ...value }));
+  const values = record.values.map((value) => ({ value: null, likelihood: null, flagged: false, new: false, filled: null, against: [], ...value }));
   const own = new Map(values.map(({ column, value }) => [column, value]));
   for (const value of values) {
     value.against = value.against.map((witness) => ({ value: own.get(witness.column), usual: [], ...witness }));
@@ -14,5 +14,5 @@ function whole(record) {
     found.changes = found.changes.map((change) => ({ before: own.get(change.column), ...change }));
   }
   const pairs = (record.pairs ?? []).map((pair) => ({ expected: null, ...pair }));
-  return { score: null, percentile: null, anomalous: false, words: [], blamed: [], exhausted: false, reason: null, ...record, values, pairs, counterfactuals };
+  return { score: null, percentile: null, alarm: null, anomalous: false, words: [], blamed: [], exhausted: false, reason: null, ...record, values, pairs, counterfactuals };
 }

@@ -35,6 +35,11 @@ function score(value) {
   return value.toFixed(digits).replace("-", "−");
 }
 
+// The probability that some value is wrong; a row that nobody judged has none.
+function alarmText(value) {
+  return value === null ? "none" : value.toFixed(2);
+}
+
 function percentile(value) {
   return value === null ? "none" : value.toFixed(value < 1 ? 2 : 1);
 }

@@ -1,7 +1,9 @@
 // The list of records: sorted, filtered, opened.
 const list = byId("list");
 const bestOf = (record) => record.counterfactuals[0]?.percentile ?? -Infinity;
+const alarmOf = (record) => record.alarm ?? -1;
 const ORDERS = {
+  alarm: { words: ["highest first", "lowest first"], sign: -1, of: (a, b) => alarmOf(a) - alarmOf(b) || (b.score ?? -Infinity) - (a.score ?? -Infinity) || 0 },
   score: { words: ["lowest first", "highest first"], sign: 1, of: (a, b) => (a.score ?? -Infinity) - (b.score ?? -Infinity) || 0 },
   name: { words: ["first to last", "last to first"], sign: 1, of: byName },
   flagged: { words: ["most first", "fewest first"], sign: -1, of: (a, b) => a.blamed.length - b.blamed.length },
@@ -9,7 +11,8 @@ const ORDERS = {
   found: { words: ["most first", "fewest first"], sign: -1, of: (a, b) => a.count - b.count },
 };
 const MANY = 50;
-const state = { sort: "score", turned: false, order: "", shown: [] };
+const hasAlarms = data.alarm !== null;
+const state = { sort: hasAlarms ? "alarm" : "score", turned: false, order: "", shown: [] };
 
 const items = data.records.map(item);
 const longest = Math.max(0, ...data.records.map(({ record: name }) => String(name).length));
@@ -28,7 +31,8 @@ function item(record) {
   const row = el(
     "div",
     { class: "row", role: "row" },
-    el("span", { class: "name", role: "cell" }, button, record.anomalous ? null : el("small", {}, " normal")),
+    el("span", { class: "name", role: "cell" }, button, record.anomalous ? null : el("small", {}, record.blamed.length ? " not anomalous" : " normal")),
+    hasAlarms ? el("span", { class: "alarm", role: "cell" }, el("span", { class: "label" }, "alarm "), alarmText(record.alarm)) : null,
     el("span", { class: "score", role: "cell" }, el("span", { class: "label" }, "score "), score(record.score)),
     el("span", { class: "out", role: "cell" }, ...blamed(record)),
     el("span", { class: "best", role: "cell" }, ...repair),
@@ -52,11 +56,16 @@ function item(record) {
   return made;
 }
 
+// A column that nearly every training row fills; with an alarm, a blank in it is news.
+const FILLED = 0.95;
+
 function blamed(record) {
   const flagged = record.values.filter((value) => value.flagged);
   if (flagged.length) {
     return flagged.map(({ column, value }) => el("span", { class: "flagged-short" }, "⚑ " + column + " " + value));
   }
+  const blank = record.alarm === null ? [] : record.values.filter(({ filled }) => filled !== null && filled >= FILLED);
+  if (blank.length) return [el("small", {}, "missing: " + blank.map(({ column }) => column).join(", "))];
   const rarest = record.pairs.slice(0, 1).map(({ columns }) => columns.map((column) => column + " " + valueIn(record, column).value).join(" with "));
   return [el("small", {}, ["none flagged", ...rarest.map((pair) => "rarest pair: " + pair)].join("; "))];
 }

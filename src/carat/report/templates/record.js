@@ -108,7 +108,8 @@ function place(record) {
   const dots = record.counterfactuals.filter((found) => found.score !== null).map((found) => shape("circle", { class: "after", cx: x(found.score), cy: height + 8, r: 2.6 }));
   const here = x(record.score === null ? first : record.score);
   const above = `M${here - 5},${height + 13}L${here + 5},${height + 13}L${here},${height + 3}Z`;
-  const said = `Score ${score(record.score)}, percentile ${percentile(record.percentile)}: ${record.verdict}. The threshold is ${score(data.threshold)}`;
+  const alarm = record.alarm === null ? "" : `Alarm ${alarmText(record.alarm)}. `;
+  const said = `${alarm}Score ${score(record.score)}, percentile ${percentile(record.percentile)}: ${record.verdict}. The threshold is ${score(data.threshold)}`;
   const beyond = record.score !== null && (record.score < first || record.score > last) ? ", beyond the bars" : "";
   return el(
     "div",
@@ -129,5 +130,5 @@ function place(record) {
 function detail(record) {
   const known = record.blamed.length + record.pairs.length > 0;
   const why = el("div", { class: known ? "why" : "" }, known ? evidence(record) : null, place(record));
-  return el("div", { class: "detail", role: "cell", "aria-colspan": "5" }, strip(record), words(record), why, changes(record));
+  return el("div", { class: "detail", role: "cell", "aria-colspan": hasAlarms ? "6" : "5" }, strip(record), words(record), why, changes(record));
 }

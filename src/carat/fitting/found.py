@@ -1,0 +1,46 @@
+"""What a model finds, as `fit` measured it, in the words of whoever looks at the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+WRONG = {"one": "one wrong value", "two": "two wrong values"}
+
+
+def in_words(training: Mapping[str, Any]) -> list[str]:
+    """Sentences about the facts of a fit, `Model.training`; none where nothing was measured.
+
+    >>> in_words({})
+    []
+    """
+    found = training.get("found")
+    if found is None:
+        return []
+    said = [_caught(one) for one in found["caught"]]
+    if not said:
+        said = [
+            f"Only {found['records']:,} held-out rows set the threshold: rows stranger than all of them are anomalous, "
+            "and the share of false alarms is not known"
+        ]
+    if "roc_auc" in found:
+        both, alone = (found["roc_auc"][way] for way in ("gate", "score"))
+        said.append(
+            f"ROC-AUC {both:.3f} (by the score alone {alone:.3f}); expected calibration error of the judge "
+            f"{found['calibration_error']:.4f}"
+        )
+    return said
+
+
+def _caught(one: Mapping[str, Any]) -> str:
+    """How many corrupted rows are listed where so many normal ones are."""
+    kinds = [
+        f"{_percent(one[kind]['gate'])} of rows with {name} ({_percent(one[kind]['score'])} by the score alone)"
+        for kind, name in WRONG.items()
+        if kind in one
+    ]
+    return f"Found at {100 * one['false_alarms']:g}% false alarms: {' and '.join(kinds)}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"

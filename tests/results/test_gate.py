@@ -1,0 +1,144 @@
+"""The gate: both cuts together list the share that was asked for, and no more."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+import carat
+from carat import Threshold
+from carat.errors import InputError
+from carat.results.clearing import Clearing
+from carat.results.gate import Gate, strangest_first
+from carat.results.scale import Scale
+from tests.support.planted import corrupted, planted_table
+
+
+def pairs(records: int, *, seed: int = 0, ties: bool = False) -> Tensor:
+    drawn = torch.rand((records, 2), generator=torch.Generator().manual_seed(seed))
+    return (drawn * 4).round() / 4 if ties else drawn
+
+
+def listed(gate: Gate, threshold: Threshold, given: Tensor) -> Tensor:
+    cuts = gate.cuts(threshold)
+    return Scale(torch.empty(0), cuts.score, cuts.alarm).anomalous(given[:, 0], given[:, 1])
+
+
+@given(
+    st.integers(1, 400),
+    st.floats(0.001, 0.99),
+    st.sampled_from([0.5, 0.75, 0.9, 1.0]),
+    st.booleans(),
+    st.integers(0, 9),
+)
+def test_no_more_than_the_quantile(records: int, quantile: float, by_alarm: float, ties: bool, seed: int) -> None:
+    given = pairs(records, seed=seed, ties=ties)
+    gate = Gate(given, by_alarm)
+    found = int(listed(gate, Threshold(quantile=quantile), given).sum())
+    wanted = math.floor(quantile * records + 1e-9)
+    assert found <= wanted
+    if not ties:
+        assert found == wanted, "and no fewer, where no two are equal"
+
+
+@pytest.mark.parametrize("by_alarm", [0.5, 0.9, 1.0])
+def test_the_alarm_gets_its_part(by_alarm: float) -> None:
+    given = pairs(1_000)
+    cuts = Gate(given, by_alarm).cuts(Threshold(quantile=0.1))
+    assert int((given[:, 1] >= cuts.alarm).sum()) == round(by_alarm * 100)
+    lenient = Gate(given, by_alarm).cuts(Threshold(quantile=0.3))
+    assert lenient.alarm < cuts.alarm
+    assert lenient.score > cuts.score or by_alarm == 1.0, "a quantile moves both"
+
+
+def test_few_records_list_only_what_is_stranger_than_all_of_them() -> None:
+    given = pairs(30)
+    gate = Gate(given, 0.9)
+    assert not listed(gate, Threshold(quantile=0.01), given).any()
+    low, high = float(given[:, 0].min()), float(given[:, 1].max())
+    asked = torch.tensor([[low, high], [low - 1e-3, 0.0], [1.0, high + 1e-3]])
+    assert listed(gate, Threshold(quantile=0.01), asked).tolist() == [False, True, True]
+
+
+def test_a_score_as_threshold_leaves_the_alarm_where_it_is() -> None:
+    gate = Gate(pairs(1_000), 0.9)
+    usual, own = gate.cuts(Threshold(quantile=0.01)), gate.cuts(Threshold(value=0.4))
+    assert own == (0.4, usual.alarm)
+
+
+def test_an_alarm_that_nobody_asked_for_lists_nothing() -> None:
+    scale = Scale(torch.tensor([0.0]), 0.0, 0.5)
+    alarms = torch.tensor([torch.nan, torch.nan, 0.5])
+    assert scale.anomalous(torch.tensor([-1.0, 1.0, 1.0]), alarms).tolist() == [True, False, True]
+
+
+def test_order_of_lists() -> None:
+    score = torch.tensor([3.0, 1.0, 2.0, 0.0, -5.0])
+    alarm = torch.tensor([0.9, 0.1, 0.9, 0.1, torch.nan])
+    assert strangest_first(score, alarm).tolist() == [2, 0, 3, 1, 4], "alarm, then score; unjudged last"
+    assert strangest_first(score, None).tolist() == [4, 3, 1, 2, 0]
+
+
+def test_a_gate_needs_records() -> None:
+    with pytest.raises(InputError, match="of some records"):
+        Gate(torch.empty((0, 2)), 0.9)
+
+
+@pytest.fixture(scope="module")
+def model() -> carat.Model:
+    return carat.fit(planted_table(4_000), profile="instant", device="cpu")
+
+
+def test_lists_what_the_score_does_not_see(model: carat.Model, tmp_path: Path) -> None:
+    """A value never seen and a blank: detectors skip them."""
+    normal = planted_table(1_000, seed=9)
+    usual = model.score(normal)["anomalous"].to_pylist()
+    assert sum(usual) / len(usual) <= 0.04, "two of 200 rows set the cuts"
+    for value in ("Nobody Ltd", None):
+        changed = normal.slice(0, 100).set_column(2, "Carrier", pa.array([value] * 100, pa.string()))
+        assert sum(model.score(changed)["anomalous"].to_pylist()) >= 95
+        assert sum(model.score(changed, gate="score")["anomalous"].to_pylist()) <= 5
+    wrong = pa.Table.from_pylist(corrupted()[0])
+    assert all(model.score(wrong)["anomalous"].to_pylist())
+    model.save(tmp_path / "m")
+    loaded = carat.load(tmp_path / "m")
+    assert loaded.scale.alarm == model.scale.alarm
+    assert loaded.gate is not None
+    assert model.gate is not None
+    assert torch.equal(loaded.gate.pairs, model.gate.pairs)
+    assert loaded.gate.facts() == model.gate.facts()
+    assert loaded.score(wrong).equals(model.score(wrong))
+
+
+def test_a_threshold_moves_both_cuts(model: carat.Model) -> None:
+    normal = planted_table(1_000, seed=9)
+    shares = [
+        sum(model.with_threshold(quantile).score(normal)["anomalous"].to_pylist()) / 1_000 for quantile in (0.05, 0.5)
+    ]
+    assert shares[0] <= 0.1
+    assert 0.35 <= shares[1] <= 0.65
+
+
+def test_valid_is_what_the_score_says(model: carat.Model) -> None:
+    rows = model.recourse(pa.Table.from_pylist(corrupted()[0]), k=5, all=True).to_arrow().to_pylist()
+    assert all(row["valid"] == (row["score"] >= model.threshold_score) for row in rows)
+
+
+def test_what_no_counts_can_clear(model: carat.Model) -> None:
+    clearing = Clearing(model.pairs, model.vocabulary)
+    normal = model.vocabulary.encode(planted_table(200, seed=9).to_pylist())
+    support = clearing.support(normal)
+    wrong = clearing.support(model.vocabulary.encode(corrupted()[0]))
+    assert float(wrong.max()) < float(support.min()), "an entity of another group has nobody on its side"
+    for reserved in (0, 1):
+        changed = normal.clone()
+        changed[:, 1] = reserved
+        assert clearing.support(changed).isneginf().all()
+    assert clearing.support(normal[:0]).shape == (0,)
