@@ -19,8 +19,9 @@ def identity_of(
 ) -> str:
     """The identity of a model, 16 hexadecimal digits.
 
-    It covers schema, vocabulary, tensors, threshold, gate, blends and the settings of every part; not the version of carat, not
-    when, where or from which file the model was fitted. A detector from outside is known by its name and options alone.
+    It covers schema, vocabulary, tensors, threshold, gate, blends and the settings of every part; not the version of
+    carat, not when, where or from which file the model was fitted. A detector from outside is known by its name and
+    options alone.
 
     Args:
         facts: `schema`, `threshold`, `gate`, `blends`, `detector`, `explainer`, `graph` as in the manifest.

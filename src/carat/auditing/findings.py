@@ -1,0 +1,68 @@
+"""What an audit finds: suspicious cells, each with a kind, a proposal and a reason, and a line about every column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Role = Literal["voted", "text", "left out"]
+KINDS = ("typo", "variant", "format", "misplaced", "mismatch", "missing")
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """What became of a column.
+
+    Args:
+        name: of the column.
+        role: `voted` where similar rows vote on it, `text` where only its text is checked, or `left out`.
+        why: for a column that is left out or checked as text alone, in a few words; else empty.
+        values: how many different values it has.
+        blank: how many of its cells are blank.
+        suspicious: how many of its cells were found.
+        foretold: how often the vote of the other rows names the value that stands there, 0..1; NaN where none votes.
+    """
+
+    name: str
+    role: Role
+    why: str = ""
+    values: int = 0
+    blank: int = 0
+    suspicious: int = 0
+    foretold: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Suspicious cells, the most suspicious first, and the columns of the table.
+
+    Args:
+        row: row numbers, int64 [f].
+        column: column numbers, as in `columns`, int64 [f].
+        kind: one of `KINDS` each, [f].
+        error: the probability that the cell is wrong, float64 [f].
+        proposal: what should stand there, [f]; None where nothing is proposed, "" for an empty cell.
+        confidence: the probability that the proposal is right, float64 [f]; 0 where there is none.
+        alternatives: other values that might be right, best first, [f].
+        reason: in words, [f].
+        group: cells that are fixed together share a number, int64 [f]; −1 for a cell by itself.
+        columns: every column of the table, in order.
+        rate: the estimated share of wrong cells among those looked at.
+    """
+
+    row: np.ndarray
+    column: np.ndarray
+    kind: list[str]
+    error: np.ndarray
+    proposal: list[str | None]
+    confidence: np.ndarray
+    alternatives: list[list[str]]
+    reason: list[str]
+    group: np.ndarray
+    columns: tuple[ColumnReport, ...]
+    rate: float = float("nan")
+
+    def __len__(self) -> int:
+        return len(self.row)
