@@ -60,7 +60,7 @@ class Contest:
 
     @classmethod
     def of(cls, trial: Trial, model: Model, run: Run) -> Contest:
-        """Around a fitted model; every record is asked about, and what is valid is the score's word, as in the paper."""
+        """Around a fitted model; what is valid is the score's word alone, as in the paper."""
         counts = CountsExplainer().fit(trial.data, replace(run, observer=Silent()))
         return cls(trial, model.to(run.device).with_gate("score"), counts, _reference(trial, run.seed), run)
 
