@@ -60,14 +60,19 @@ class Contest:
 
     @classmethod
     def of(cls, trial: Trial, model: Model, run: Run) -> Contest:
-        """Around a fitted model; as in the paper, every record is asked about, and the score says what is valid."""
+        """Around a fitted model."""
         counts = CountsExplainer().fit(trial.data, replace(run, observer=Silent()))
-        return cls(trial, model.to(run.device).with_gate("score"), counts, _reference(trial, run.seed), run)
+        return cls(trial, model.to(run.device), counts, _reference(trial, run.seed), run)
+
+    @property
+    def by_score(self) -> Model:
+        """The model with the score alone as its gate: what is valid is the detector's word, as in the paper."""
+        return self.model.with_gate("score")
 
     def method(self, name: str) -> Method:
         """A method by name; those that train on records do so here."""
         entry = method_entry(name)
-        parts = replace(self.model.parts(), records=self.trial.data, run=self.run)
+        parts = replace(self.by_score.parts(), records=self.trial.data, run=self.run)
         if "counts" in entry.needs and parts.judge is None:
             parts = replace(parts, explainer=self.counts)
         parts.check(name, entry.needs)
@@ -77,7 +82,7 @@ class Contest:
     def find(self, method: Method, settings: Settings, ids: Tensor) -> tuple[Outcome, float]:
         """Counterfactuals of records ids [n, m], and the seconds that the method took."""
         table = Table(ids.to("cpu", torch.int32), self.model.vocabulary, Unseen.join([]))
-        job = jobs.recourse(self.model, table, settings, method=method, all=True)
+        job = jobs.recourse(self.model, table, settings, method=method, all=True, gate="score")
         return Outcome.join([batch.outcome for batch in job]), job.summary.seconds
 
     def measured(self, name: str, settings: Settings, count: int) -> Measured:
@@ -103,7 +108,7 @@ class Contest:
             "coherence": coherence(base, found, mask, pairs=data.pairs, offsets=data.vocabulary.offsets),
             "sparsity_index": sparsity_index(base, found, mask),
             "conditional_correctness": conditional_correctness(base_score, outcome.score, mask, reference=reference),
-            "validity": validity(outcome.score, mask, self.model.threshold_score),
+            "validity": validity(outcome.score, mask, self.by_score.threshold_score),
             "raw_sparsity": raw_sparsity(base, found, mask),
             "count_diversity": count_diversity(found, mask),
         }

@@ -21,6 +21,7 @@ from carat.data.vocabulary import Vocabulary
 from carat.datasets import Dataset
 from carat.detectors import FittedDetector, OutsideDetector
 from carat.explain import FittedExplainer, Judge
+from carat.fitting.contents import contents_of
 from carat.fitting.identity import identity_of
 from carat.fitting.store import Contents, write_folder
 from carat.graph import KnowledgeGraph
@@ -329,30 +330,7 @@ class Model:
 
     def contents(self) -> Contents:
         """What a model folder holds."""
-        contents = Contents(
-            facts={
-                "schema": self.schema.to_json(),
-                "threshold": self.threshold.to_json(),
-                "training": dict(self.training),
-                "detector": _describe(self.detector),
-                "explainer": None if self.explainer is None else _describe(self.explainer),
-                "graph": None if self.graph is None else _describe(self.graph),
-            },
-            documents={"vocabulary": self.vocabulary.to_json()},
-            tensors={"pairs": self.pairs.tensors(), "reference": {"scores": self.reference}},
-        )
-        if isinstance(self.detector, FittedDetector):
-            contents.tensors["detector"] = self.detector.tensors()
-        if self.explainer is not None:
-            contents.tensors["explainer"] = self.explainer.tensors()
-        if self.graph is not None:
-            contents.tensors["graph"] = self.graph.tensors()
-        if self.blends:
-            contents.facts["blends"] = {name: blend.to_json() for name, blend in self.blends.items()}
-        if self.gate is not None:
-            contents.facts["gate"] = self.gate.facts()
-            contents.tensors["gate"] = self.gate.tensors()
-        return contents
+        return contents_of(self)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model folder; an existing one is replaced only with `force`."""
@@ -365,10 +343,3 @@ def opened(data: Any) -> Any:
     """The data itself where it was given by the name of a dataset."""
     found = named_data(data)
     return found.table if isinstance(found, Dataset) else found
-
-
-def _describe(part: Fitted | OutsideDetector) -> dict[str, Any]:
-    """A part as the manifest names it."""
-    if isinstance(part, OutsideDetector):
-        return {"outside": part.describe(), "options": part.options()}
-    return {"name": part.name, "params": part.params(), "facts": part.facts()}
