@@ -44,7 +44,12 @@ def learn_blend(method: Guided, data: TrainingData, *, seed: int = 0) -> Blend:
     assert isinstance(ranking, BlendRanking)
     assert isinstance(method.source, UnionSource)
     begin = ranking.blend
-    made = corrupt(data.first_half[:RECORDS], data.vocabulary, data.pairs, seed=seed)
+    domains = len(data.vocabulary)
+    if domains < 2:
+        return begin
+    # A record must keep at least one entity to be judged by.
+    changes = tuple(count for count in (1, 2) if count < domains)
+    made = corrupt(data.first_half[:RECORDS], data.vocabulary, data.pairs, changes=changes, seed=seed)
     if len(made) < FEWEST:
         return begin
     device = method.pairs.keys.device
