@@ -1,4 +1,4 @@
-"""Tables turned into ids: schema, vocabulary, readers and writers, splits, co-occurrence counts, corruption."""
+"""Tables turned into ids: schema, vocabulary, readers and writers, splits, co-occurrence counts, corruption, slips."""
 
 from carat.data.columns import ColumnOptions, Columns
 from carat.data.corruption import Anomalies, corrupt
@@ -6,6 +6,7 @@ from carat.data.pairs import Pairs
 from carat.data.scan import Scan, scan
 from carat.data.schema import Schema
 from carat.data.sketch import Gathered, Sketch
+from carat.data.slips import Slipper, Spoiled, slip
 from carat.data.sources import open_source
 from carat.data.splits import random_split, time_split
 from carat.data.table import Fingerprint, Table, Unseen
@@ -37,5 +38,8 @@ __all__ = [
     "Pairs",
     "corrupt",
     "Anomalies",
+    "slip",
+    "Spoiled",
+    "Slipper",
     "TableWriter",
 ]

@@ -72,18 +72,15 @@ def signals(memory: Memory, heard: Witnesses, lessons: Lessons) -> Tensor:
         heard: what the entities' own records say.
         lessons: the records.
     """
-    parts = []
-    for part in lessons.split(PART_ROWS):
-        said = heard.tell(part.ids.to(memory.device_), part.own.to(memory.device_)).cpu()
-        parts.append(torch.cat([_voted(memory, part), said], dim=2))
+    parts = [look(memory, heard, part)[0] for part in lessons.split(PART_ROWS)]
     return torch.cat([torch.empty((0, lessons.ids.shape[1], len(TOLD))), *parts])
 
 
-def _voted(memory: Memory, part: Lessons) -> Tensor:
-    """What similar records say of every entity, and what they say without the other entity that is most in doubt.
+def look(memory: Memory, heard: Witnesses, part: Lessons) -> tuple[Tensor, Tensor]:
+    """Signals of some records, float32 [b, m, TOLD], and the entities that both votes put first, int64 [b, m, 2].
 
-    A second wrong entity leads the vote on the first one astray. So the vote is held again, on each domain with the
-    worst of the others hidden.
+    A second wrong entity leads the vote on the first one astray. So the vote is held twice: again on each domain with
+    the worst of the others hidden.
     """
     ids = part.ids
     domains = ids.shape[1]
@@ -91,34 +88,37 @@ def _voted(memory: Memory, part: Lessons) -> Tensor:
     ballot = memory.ask(ids, hidden, part.row)
     x = ballot.ids
     missing = x == MISSING
-    own, best, entropy = _standings(ballot)
+    own, best, entropy, first = _standings(ballot)
     margin = (best - own).clamp(min=0).masked_fill(missing, 0.0)
     itself = torch.eye(domains, dtype=torch.bool, device=x.device)
     worst, which = margin[:, None].expand(-1, domains, -1).masked_fill(itself, 0).topk(min(WORST, domains), dim=2)
     again = ballot.again(hidden.scatter(2, which[..., :1], True))
-    own_again, best_again, _ = _standings(again)
+    own_again, best_again, _, second = _standings(again)
     count = ballot.count(x)
     told = [own, best, entropy, ballot.most, (count + 1.0).log(), ((count == 0) & ~missing).float(), missing.float()]
-    second = [own_again, (best_again - own_again).clamp(min=0).masked_fill(missing, 0.0)]
-    return torch.cat([torch.stack([*told, margin], dim=2), worst, torch.stack(second, dim=2)], dim=2).cpu()
+    repeated = [own_again, (best_again - own_again).clamp(min=0).masked_fill(missing, 0.0)]
+    voted = torch.cat([torch.stack([*told, margin], dim=2), worst, torch.stack(repeated, dim=2)], dim=2)
+    said = heard.tell(x, part.own.to(x.device))
+    return torch.cat([voted, said], dim=2).cpu(), torch.stack([first, second], dim=2).cpu()
 
 
-def _standings(ballot: Ballot) -> tuple[Tensor, Tensor, Tensor]:
+def _standings(ballot: Ballot) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Of every domain, [b, m] each; see `standing`."""
     found = [standing(ballot, domain) for domain in range(ballot.ids.shape[1])]
-    own, best, entropy = (torch.stack([each[k] for each in found], dim=1) for k in range(3))
-    return own, best, entropy
+    own, best, entropy, entity = (torch.stack([each[k] for each in found], dim=1) for k in range(4))
+    return own, best, entropy, entity
 
 
-def standing(ballot: Ballot, domain: int) -> tuple[Tensor, Tensor, Tensor]:
-    """How the records' entities of a domain did: their log-probability, that of the best, and the entropy, [b] each."""
+def standing(ballot: Ballot, domain: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """How the entities of a domain did: own log-probability, that of the best, the entropy, and the best itself, [b]."""
     x = ballot.ids[:, domain, None]
     if len(ballot.counts_of(domain)) > LARGE:
         tally = Tally.of(ballot, domain)
-        own = tally.at(x).squeeze(1)
-        return own.clamp(min=LEAST).log(), tally.best().clamp(min=LEAST).log(), tally.entropy()
+        own, (entity, best) = tally.at(x).squeeze(1), tally.top(1)
+        return own.clamp(min=LEAST).log(), best.squeeze(1).clamp(min=LEAST).log(), tally.entropy(), entity.squeeze(1)
     share = ballot.probability(domain).clamp(min=LEAST)
     log = share.log()
     new = ballot.unseen_probability(domain).clamp(min=LEAST).log()
     mine = log.gather(1, (x - FIRST).clamp(min=0)).squeeze(1)
-    return torch.where(x.squeeze(1) >= FIRST, mine, new), log.amax(dim=1), -(share * log).sum(dim=1)
+    best, entity = log.max(dim=1)
+    return torch.where(x.squeeze(1) >= FIRST, mine, new), best, -(share * log).sum(dim=1), entity + FIRST

@@ -1,0 +1,24 @@
+"""How the values of a column are written: shapes, variants, near spellings, affixes, words for nothing."""
+
+from carat.data.spelling.affixes import Affixes, affixes
+from carat.data.spelling.near import Near, bound, nearest
+from carat.data.spelling.placeholders import is_placeholder, placeholders
+from carat.data.spelling.shapes import shape, shapes
+from carat.data.spelling.typed import distance, typed_as
+from carat.data.spelling.variants import key, sorted_key
+
+__all__ = [
+    "shape",
+    "shapes",
+    "key",
+    "sorted_key",
+    "nearest",
+    "Near",
+    "bound",
+    "distance",
+    "typed_as",
+    "affixes",
+    "Affixes",
+    "is_placeholder",
+    "placeholders",
+]
