@@ -97,11 +97,13 @@ def test_the_share_and_the_balance_hold() -> None:
 def test_weights_decide_and_their_order_does_not() -> None:
     table = people()
     made = slip(table, share=0.1, kinds={"blank": 3, "typo": 1})
-    again = slip(table, share=0.1, kinds={"typo": 1, "blank": 3})
     counts = Counter(each.kind for each in made.slips)
     assert counts["blank"] == pytest.approx(3 * counts["typo"], abs=2)
-    assert made.slips == again.slips
-    assert made.table.equals(again.table)
+    for rows in (41, 42, 43, 44):  # some with a cell that one of the two kinds must have more
+        part = table.slice(0, rows)
+        one = slip(part, share=0.25, kinds={"blank": 1, "typo": 1})
+        assert slip(part, share=0.25, kinds={"typo": 1, "blank": 1}).slips == one.slips
+        assert slip(part, share=0.25, kinds=["typo", "blank"]).slips == one.slips
 
 
 def test_the_seed_decides() -> None:
@@ -279,9 +281,9 @@ def test_only_named_columns_are_spoiled() -> None:
 
 
 def test_a_rare_kind_does_not_wipe_out_what_it_goes_to() -> None:
-    rare = pa.table({"City": ["Málaga"] * 40 + ["Berlin"] * 3000, "Code": [f"{i % 90}" for i in range(3040)]})
+    rare = pa.table({"City": ["Málaga"] * 40 + ["BBB"] * 3000, "Code": [f"{i % 90}" for i in range(3040)]})
     made = slip(rare, share=0.05, kinds=["accent", "blank"])
-    assert sum(each.kind == "accent" and each.before == "Málaga" for each in made.slips) < 40
+    assert sum(each.kind == "accent" for each in made.slips) == 8, "four times the share"
     assert len(made) == round(0.05 * 6080), "what one kind can't place, the others get"
 
 

@@ -232,7 +232,7 @@ class Halves:
             prefix = prefixes(chars)
             items: list[np.ndarray] = []
             sizes = {half_of(length + more, self.cut, self.backwards) for more in range(-apart, apart + 1)}
-            for size in sorted(size for size in sizes if 0 < size < length):
+            for size in sorted(size for size in sizes if 0 < size <= length):
                 items += self._items(prefix, size, most)
             if not items:
                 continue
@@ -247,17 +247,13 @@ class Halves:
         if size > WHOLE:
             pairs = join(prefix[:, size], np.arange(len(prefix)), self.hashes, np.arange(len(self.hashes)))
             return [row * len(self.hashes) + item for row, item in pairs]
-        # Beginnings recur: each different one is looked up once.
-        _, one, which = np.unique(prefix[:, size + 1], return_index=True, return_inverse=True)
-        longer, same = without(prefix[one], size + 1), without(prefix[one], size)
-        numbers = np.arange(len(one))
+        # With a character left out of each, two beginnings of this size meet that differ by one replaced, and also by
+        # one too many or too few: then the last one is left out of the other. Each different one is looked up once.
+        _, one, which = np.unique(prefix[:, size], return_index=True, return_inverse=True)
+        asked = without(prefix[one], size)
         met = [np.empty(0, dtype=np.int64)]
-        for asked, keys, owner in (
-            (longer, self.hashes, np.arange(len(self.hashes))),
-            (same, self.left, self.item),
-        ):
-            for asker, item in join(asked.ravel(), np.repeat(numbers, asked.shape[1]), keys, owner, most):
-                met.append(distinct(asker * len(self.hashes) + item))
+        for asker, item in join(asked.ravel(), np.repeat(np.arange(len(one)), size), self.left, self.item, most):
+            met.append(distinct(asker * len(self.hashes) + item))
         pairs_met = distinct(np.concatenate(met))
         asker, item = pairs_met // len(self.hashes), pairs_met % len(self.hashes)
         # Back to every text with that beginning.
