@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from carat.data.slipper import KINDS, Slipper
 from carat.errors import InputError
 
-GROUP_SIZES = np.arange(2, 9)
+GROUP_SIZES = np.arange(2, 33)
 """Rows in which the same slip recurs; small groups are likelier, in proportion to 1/size."""
 CAP = 4.0
 """A kind takes at most this many times the share of the cells that it applies to."""

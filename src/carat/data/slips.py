@@ -120,7 +120,8 @@ def slip(
         table: columns of strings; null and empty text are blank.
         share: of the cells that hold something.
         kinds: which kinds, in equal numbers, or their weights.
-        recurring: share of the slips that are made in the same way in several rows, 2 to 8, that hold the same value.
+        recurring: share of the slips that are made in the same way in several rows, 2 to 32, that hold the same
+            value; the more rows, the fewer such groups.
             At most half of a value's rows are spoiled together. Blanks and swaps do not recur.
         columns: where slips may be made; None for everywhere.
         seed: decides everything.

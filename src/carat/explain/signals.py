@@ -110,7 +110,7 @@ def _standings(ballot: Ballot) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def standing(ballot: Ballot, domain: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """How the entities of a domain did: own log-probability, that of the best, the entropy, and the best itself, [b]."""
+    """How the entities of a domain did: own log-probability, that of the best, the entropy, who is best, [b] each."""
     x = ballot.ids[:, domain, None]
     if len(ballot.counts_of(domain)) > LARGE:
         tally = Tally.of(ballot, domain)

@@ -120,13 +120,13 @@ class _Column:
         found = self.place.get(text)
         return found is not None and found != place and bool(self.counts[found] >= times * self.counts[place])
 
-    def _looks_right(self, text: str, place: int) -> bool:
-        """Whether a text looks like most of the column, and more so than the value that it would replace.
+    def _looks_common(self, text: str, place: int) -> bool:
+        """Whether a text looks like most of the column, and more so than the value that it would replace."""
+        return self.share.get(shape(text), 0.0) >= max(DOMINANT, 2 * self.share[self.looks[place]])
 
-        It must also be as long, run by run, as some value: `x0005` is no zip code of four digits with an `x`.
-        """
-        common = self.share.get(shape(text), 0.0) >= max(DOMINANT, 2 * self.share[self.looks[place]])
-        return common and shape(text, lengths=True) in self.exact
+    def _looks_right(self, text: str, place: int) -> bool:
+        """The same, and as long, run by run, as some value: `x0005` is no zip code of four digits with an `x`."""
+        return self._looks_common(text, place) and shape(text, lengths=True) in self.exact
 
     def dropped(self) -> Iterator[_Rewrite]:
         """Values without an affix that few cells have."""
@@ -135,11 +135,18 @@ class _Column:
                 continue
             reached = [place for place, rest in affix.rests if self._is_value(rest, place, FREQUENT)]
             known = len(reached) >= max(2, REACHED * len(affix.rests))
-            for place, rest in affix.rests:
+            # An affix that mostly leads to what the column holds is dropped where the rest is longer than usual, too.
+            # Only a number is known by its looks: a code is another code without its last sign.
+            right = [
+                self._is_value(rest, place) or (bool(_NUMBER.match(rest)) and self._looks_right(rest, place))
+                for place, rest in affix.rests
+            ]
+            settled = sum(right) >= max(2, REACHED * len(right))
+            for (place, rest), fine in zip(affix.rests, right, strict=True):
                 if _is_word(affix.text, rest):
                     good = known and self._is_value(rest, place, FREQUENT)
                 else:
-                    good = self._is_value(rest, place) or self._looks_right(rest, place)
+                    good = fine or (settled and bool(_NUMBER.match(rest)) and self._looks_common(rest, place))
                 if good:
                     yield place, rest, f"drop {affix.text!r}"
 

@@ -1,0 +1,83 @@
+"""Columns whose values are written into those of another: an e-mail with the name, a code with the state in front.
+
+Such a value may be new and still be right: it says what the rest of the row says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from carat.auditing.table import AuditTable
+
+SAMPLE = 2_000
+"""Rows in which relations are looked for."""
+USUAL = 0.7
+"""Share of rows in which a value must hold the other."""
+SHORTEST = 2
+"""Characters of what is held, at least in the middle."""
+
+
+@dataclass(frozen=True)
+class Relations:
+    """Which columns' values hold which others'.
+
+    Args:
+        pairs: places of the holding column and of the held one.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, table: AuditTable, places: Sequence[int], seed: int = 0) -> Relations:
+        """Found in a sample of rows; columns of one value, or held by chance alone, do not count."""
+        generator = np.random.default_rng(seed)
+        rows = np.sort(generator.permutation(table.rows)[:SAMPLE])
+        shuffled = generator.permutation(rows)
+        found = []
+        for outer in places:
+            for inner in places:
+                if outer == inner or len(table.columns[inner].values) < 2:
+                    continue
+                lengths = [len(text) for text in table.columns[inner].values[:50]]
+                if np.median(lengths) < SHORTEST:
+                    continue
+                here = _held(table, outer, inner, rows, rows)
+                if here is None or here < USUAL:
+                    continue
+                chance = _held(table, outer, inner, rows, shuffled)
+                # Of what chance leaves to explain, the relation must explain half.
+                if chance is not None and here - chance > 0.5 * (1 - chance):
+                    found.append((outer, inner))
+        return cls(tuple(found))
+
+    def told(self, table: AuditTable, places: Sequence[int], rows: np.ndarray) -> np.ndarray:
+        """For the cells of some rows: how many relations they keep to, less those that they break, [r, c]."""
+        told = np.zeros((len(rows), len(places)), dtype=np.float32)
+        number = {place: k for k, place in enumerate(places)}
+        for outer, inner in self.pairs:
+            a, b = table.columns[outer], table.columns[inner]
+            there = (a.codes[rows] >= 0) & (b.codes[rows] >= 0)
+            index = np.flatnonzero(there)
+            size = max(len(b.values), 1)
+            pairs, back = np.unique(
+                a.codes[rows[index]].astype(np.int64) * size + b.codes[rows[index]], return_inverse=True
+            )
+            holds = np.array([b.values[p % size] in a.values[p // size] for p in pairs.tolist()], dtype=bool)
+            sign = np.where(holds, 1.0, -1.0)[back] if len(index) else np.zeros(0)
+            for place in (outer, inner):
+                told[index, number[place]] += sign
+        return told
+
+
+def _held(table: AuditTable, outer: int, inner: int, rows: np.ndarray, others: np.ndarray) -> float | None:
+    """How often a value of one column holds that of the other; None where there are too few to tell."""
+    a, b = table.columns[outer], table.columns[inner]
+    left, right = a.codes[rows], b.codes[others]
+    pairs = [(x, y) for x, y in zip(left.tolist(), right.tolist(), strict=True) if x >= 0 and y >= 0]
+    if len(pairs) < 20:
+        return None
+    holds: list[bool] = [b.values[y] in a.values[x] and a.values[x] != b.values[y] for x, y in pairs]
+    return float(np.mean(holds))

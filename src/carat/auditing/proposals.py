@@ -1,0 +1,217 @@
+"""What should stand in a suspicious cell: what belongs there, and how easily that turns into what stands there.
+
+argmax over u of P(u | context) · P(v | u). Candidates are the values that similar rows vote for, near spellings, the
+dominant variant, and rewritten texts. How probably the best one is right is learned from slips, whose truth is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from carat.auditing.judging import Lessons, fold_of
+from carat.auditing.signals import Eyes
+from carat.auditing.suspicion import is_numeric
+from carat.data.spelling import typed_as
+from carat.data.vocabulary import FIRST
+from carat.explain.judge import JudgeNetwork
+from carat.memory import Tally
+from carat.training import Plan as Training
+from carat.training import Run, train
+
+VOTED = 8
+"""Values taken from the vote."""
+PART = 256
+"""Rows asked about at once."""
+FAR = -9.0
+"""What a value that this is no slip of is worth as its origin, in nats: any value can stand in place of another."""
+ALTERNATIVES = 3
+SURE = ("best", "gap", "vote", "slip", "error", "voted", "novel", "blank")
+"""What is known of a proposal when its confidence is decided."""
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """Proposals for some cells.
+
+    Args:
+        row: row numbers, int64 [k].
+        number: numbers of the columns among those that take part, int64 [k].
+        text: what should stand there, [k]; None where nothing is proposed, "" for an empty cell.
+        others: the next best, [k].
+        told: `SURE` of each, float32 [k, SURE].
+        vote: log-probability that the vote gives the proposal, [k]; −∞ where none votes.
+    """
+
+    row: np.ndarray
+    number: np.ndarray
+    text: list[str | None]
+    others: list[list[str]]
+    told: np.ndarray
+    vote: np.ndarray
+
+
+def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, error: np.ndarray) -> Proposed:
+    """Proposals for cells (rows, numbers), each int64 [k].
+
+    Args:
+        eyes: on the table.
+        rows: row numbers.
+        numbers: of their columns, among those that take part.
+        flagged: cells of these rows that are not to be believed, bool [k, c].
+        error: the probability that each cell is wrong, [k].
+    """
+    votes = _votes(eyes, rows, numbers, flagged)
+    texts: list[str | None] = []
+    others, told, vote = [], [], []
+    for k, (row, number) in enumerate(zip(rows.tolist(), numbers.tolist(), strict=True)):
+        place = eyes.plan.places[number]
+        column, known = eyes.table.columns[place], eyes.texts[place]
+        code = int(column.codes[row])
+        voted = number < len(eyes.plan.voted)
+        if code >= 0 and known.placeholder[code] and is_numeric(column, known.placeholder):
+            candidates = {"": 0.0}
+        else:
+            candidates = _candidates(eyes, place, code, votes[k], voted)
+        ranked = _ranked(column.values[code] if code >= 0 else None, candidates)
+        texts.append(ranked[0][0] if ranked else None)
+        others.append([text for text, _, _ in ranked[1 : 1 + ALTERNATIVES]])
+        told.append(_sure(ranked, error[k], voted, code < 0))
+        vote.append(ranked[0][2] if ranked else -np.inf)
+    return Proposed(rows, numbers, texts, others, np.array(told, np.float32).reshape(-1, len(SURE)), np.array(vote))
+
+
+def _votes(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor) -> list[list[tuple[int, float]]]:
+    """What similar rows would put into each cell, with what is not believed hidden: codes and log-probabilities."""
+    found: list[list[tuple[int, float]]] = [[] for _ in rows]
+    voters, size = eyes.voters, len(eyes.plan.voted)
+    if voters is None:
+        return found
+    for part in torch.arange(len(rows)).split(PART):
+        index = torch.from_numpy(rows)[part]
+        hidden = flagged[part][:, :size]
+        ballot = voters.memory.ask(voters.ids[index], hidden[:, None].expand(-1, size, -1), index)
+        asked = torch.from_numpy(numbers)[part]
+        for number in asked.unique().tolist():
+            if number >= size:
+                continue
+            mine = (asked == number).nonzero().flatten()
+            tally = Tally.of(ballot, number, mine)
+            entities, share = tally.top(VOTED)
+            for k, codes, shares in zip(part[mine].tolist(), (entities - FIRST).tolist(), share.tolist(), strict=True):
+                found[k] = [(code, float(np.log(max(each, 1e-12)))) for code, each in zip(codes, shares, strict=True)]
+    return found
+
+
+def _candidates(eyes: Eyes, place: int, code: int, votes: list[tuple[int, float]], voted: bool) -> dict[str, float]:
+    """Texts that may be right, with the log-probability that they belong there."""
+    column, known = eyes.table.columns[place], eyes.texts[place]
+    candidates = {column.values[each]: weight for each, weight in votes if each != code}
+    least = min((weight for _, weight in votes), default=0.0) - 1.0
+    cells = max(int(column.counts.sum()), 1)
+
+    def add(text: str | None, count: int) -> None:
+        if text and (code < 0 or text != column.values[code]) and text not in candidates:
+            candidates[text] = least if voted else float(np.log((count + 0.5) / cells))
+
+    if code >= 0:
+        for near in (int(known.variant[code]), int(known.near[code])):
+            if near >= 0:
+                add(column.values[near], int(column.counts[near]))
+        # A text that the table does not hold is as likely as one that it holds once.
+        add(known.rewritten[code], 1)
+        add(known.spelt[code], 1)
+    return candidates
+
+
+def _ranked(value: str | None, candidates: dict[str, float]) -> list[tuple[str, float, float]]:
+    """Candidates, best first: text, log of its share among all, and what the vote gave it."""
+    if not candidates:
+        return []
+    texts = list(candidates)
+    belongs = np.array([candidates[text] for text in texts])
+    slips = np.zeros(len(texts)) if value is None else np.maximum(typed_as(texts, [value] * len(texts)), FAR)
+    score = belongs + slips
+    share = score - np.logaddexp.reduce(score)
+    order = sorted(range(len(texts)), key=lambda i: (-score[i], texts[i]))
+    return [(texts[i], float(share[i]), float(belongs[i])) for i in order]
+
+
+def _sure(ranked: list[tuple[str, float, float]], error: float, voted: bool, blank: bool) -> list[float]:
+    if not ranked:
+        return [0.0] * len(SURE)
+    best, second = ranked[0][1], ranked[1][1] if len(ranked) > 1 else -20.0
+    slip = best - ranked[0][2]
+    doubt = float(np.log(error / max(1 - error, 1e-6)))
+    return [
+        best,
+        min(best - second, 20.0),
+        ranked[0][2],
+        slip,
+        doubt,
+        float(voted),
+        float(ranked[0][2] < -8),
+        float(blank),
+    ]
+
+
+@dataclass(frozen=True)
+class Trust:
+    """How probably a proposal is right, given that its cell is wrong; by fold, learned from the other rows' slips."""
+
+    networks: tuple[JudgeNetwork, ...]
+
+    def right(self, proposed: Proposed) -> np.ndarray:
+        """P(right | wrong) of proposals, [k]; 0 where there is none."""
+        if not len(proposed.row):
+            return np.zeros(0)
+        told, fold = torch.from_numpy(proposed.told), fold_of(torch.from_numpy(proposed.row))
+        with torch.no_grad():
+            found = torch.stack([network(told).sigmoid() for network in self.networks])
+        right = found.gather(0, (1 - fold)[None]).squeeze(0).double().numpy()
+        return np.where([text is None for text in proposed.text], 0.0, right)
+
+
+def learn_trust(lessons: Lessons, errors: list[np.ndarray], run: Run) -> Trust:
+    """From the slips that were found in the copies, by what was proposed for them and what had stood there.
+
+    Args:
+        lessons: copies with slips.
+        errors: for each copy the probability that its cells are wrong, [r, c].
+        run: seed.
+    """
+    told, right, fold = [], [], []
+    for copy, error in zip(lessons.copies, errors, strict=True):
+        flagged = torch.from_numpy(error > 0.5)
+        where = (flagged & (copy.slips > 0)).nonzero()
+        rows, numbers = lessons.rows[where[:, 0].numpy()], where[:, 1].numpy()
+        made = propose(copy.eyes, rows, numbers, flagged[where[:, 0]], error[where[:, 0], numbers])
+        before = copy.before(where[:, 0].numpy(), numbers)
+        told.append(made.told)
+        right += [text is not None and (text or None) == truth for text, truth in zip(made.text, before, strict=True)]
+        fold.append(fold_of(torch.from_numpy(rows)))
+    cells, label = torch.from_numpy(np.concatenate(told)), torch.tensor(right, dtype=torch.float32)
+    folds = torch.cat(fold)
+    networks = []
+    for each in (0, 1):
+        mine = folds == each if bool((folds == each).any()) else torch.ones_like(folds, dtype=torch.bool)
+        networks.append(_trust_network(cells[mine], label[mine], run, f"audit trust {each}"))
+    return Trust(tuple(networks))
+
+
+def _trust_network(cells: Tensor, right: Tensor, run: Run, stage: str) -> JudgeNetwork:
+    with run.seeded(stage):
+        network = JudgeNetwork(len(SURE))
+    if len(cells) < 20:  # nothing to learn from: half of the proposals, say
+        with torch.no_grad():
+            for parameter in network.layers[-1].parameters():
+                parameter.zero_()
+        return network
+    network.mean, network.spread = cells.mean(dim=0), cells.std(dim=0).clamp(min=1e-3)
+    plan = Training(epochs=15, batch_size=512, learning_rate=5e-3).for_records(len(cells))
+    quiet = Run(seed=run.seed, device=torch.device("cpu"))
+    train(network, torch.cat([cells, right[:, None]], dim=1), plan, quiet, stage=stage)
+    return network

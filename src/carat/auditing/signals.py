@@ -1,0 +1,170 @@
+"""Everything that the judge of an audit is told about a cell, on one line of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from carat.auditing.contained import Relations
+from carat.auditing.table import AuditTable
+from carat.auditing.texts import (
+    IN_ROWS,
+    OF_CELLS,
+    OF_COLUMNS,
+    OF_VALUES,
+    RANKED,
+    ValueTexts,
+    copied_texts,
+    likeness,
+    value_texts,
+)
+from carat.auditing.votes import Learned, Voters
+from carat.data.vocabulary import FIRST
+from carat.explain.signals import HABITS, TOLD, Habits
+from carat.observing import Stage
+
+NAMES = (*TOLD, *HABITS, *OF_VALUES, *OF_CELLS, *OF_COLUMNS, *IN_ROWS, *(f"{name}, rank" for name in RANKED))
+"""The signals of a cell, in order."""
+SAMPLE = 20_000
+"""Rows that say what is usual in a column."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an audit looks at, the same for the table and for its copies with slips.
+
+    Args:
+        voted: places of the columns that rows vote on.
+        text: places of the columns whose text alone is checked.
+        learned: what a match is worth; None where nothing is voted on.
+        relations: columns whose values hold others'.
+        seed: decides which rows say what is usual.
+    """
+
+    voted: tuple[int, ...]
+    text: tuple[int, ...]
+    learned: Learned | None
+    relations: Relations
+    seed: int = 0
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """All columns that take part, those that are voted on first."""
+        return (*self.voted, *self.text)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Signals of the cells of some rows.
+
+    Args:
+        rows: which rows, int64 [r].
+        told: float32 [r, c, NAMES].
+        best: codes of the values that both votes put first, int64 [r, v, 2], of the voted columns.
+    """
+
+    rows: Tensor
+    told: Tensor
+    best: Tensor
+
+    def __getitem__(self, name: str) -> Tensor:
+        """One signal, [r, c]."""
+        return self.told[..., NAMES.index(name)]
+
+
+class Eyes:
+    """A table that can be looked at, every row left out of what is said of it.
+
+    Args:
+        table: all rows.
+        plan: what to look at.
+        like: of a copy with slips, the eyes on the table itself: what is usual in a column, and how its values are
+            written, is what it was before. Else the judge would learn to tell copies from the table.
+    """
+
+    def __init__(self, table: AuditTable, plan: Plan, like: Eyes | None = None) -> None:
+        self.table, self.plan = table, plan
+        self.texts: dict[int, ValueTexts] = (
+            value_texts(table, plan.places)
+            if like is None
+            else copied_texts(like.texts, like.table, table, plan.places)
+        )
+        self.voters: Voters | None = None
+        self.habits: Tensor = torch.zeros((len(plan.voted), len(HABITS)))
+        self.ordered: dict[str, Tensor] = {}
+        self.foretold: np.ndarray = np.zeros(len(plan.voted))
+        if plan.voted:
+            assert plan.learned is not None
+            self.voters = Voters.of([table.columns[place] for place in plan.voted], plan.learned)
+        if like is not None:
+            self.habits, self.ordered, self.foretold = like.habits, like.ordered, like.foretold
+            return
+        generator = torch.Generator().manual_seed(plan.seed)
+        sample = torch.randperm(table.rows, generator=generator)[:SAMPLE].sort().values
+        votes, best = self._votes(sample)
+        if self.voters is not None:
+            self.habits = Habits.of(self.voters.memory, votes, self.voters.ids[sample]).values
+        seen = self._told(sample, votes, best)
+        self.ordered = {name: _toward_worse(seen, name).sort(dim=0).values.T.contiguous() for name in RANKED}
+        named = self.table.columns
+        self.foretold = np.array(
+            [float((best[:, k, 0].numpy() == named[p].codes[sample.numpy()]).mean()) for k, p in enumerate(plan.voted)]
+        )
+
+    def look(self, rows: Tensor, stage: Stage | None = None) -> Sight:
+        """Signals of the cells of some rows, int64 [r]."""
+        votes, best = self._votes(rows, stage)
+        told = self._told(rows, votes, best)
+        for name in RANKED:
+            told[..., NAMES.index(f"{name}, rank")] = _rank(_toward_worse(told, name), self.ordered[name])
+        return Sight(rows, told, best)
+
+    def _votes(self, rows: Tensor, stage: Stage | None = None) -> tuple[Tensor, Tensor]:
+        if self.voters is None:
+            return torch.zeros((len(rows), 0, len(TOLD))), torch.zeros((len(rows), 0, 2), dtype=torch.int64)
+        votes, best = self.voters.look(rows, stage)
+        return votes, best - FIRST
+
+    def _told(self, rows: Tensor, votes: Tensor, best: Tensor) -> Tensor:
+        """All but the ranks, float32 [r, c, NAMES]."""
+        plan, index, voted = self.plan, rows.numpy(), len(self.plan.voted)
+        told = torch.zeros((len(rows), len(plan.places), len(NAMES)))
+        told[:, :voted, : len(TOLD)] = votes
+        told[:, :voted, len(TOLD) : len(TOLD) + len(HABITS)] = self.habits
+        begin = len(TOLD) + len(HABITS)
+        for number, place in enumerate(plan.places):
+            column, known = self.table.columns[place], self.texts[place]
+            codes = column.codes[index]
+            parts = [known.told[codes]]
+            if number < voted:
+                parts += [likeness(column, codes, best[:, number, k].numpy()) for k in (0, 1)]
+            else:
+                parts.append(np.zeros((len(codes), len(OF_CELLS)), dtype=np.float32))
+            usual = np.concatenate([[float(number < voted)], known.usual]).astype(np.float32)
+            parts.append(np.broadcast_to(usual, (len(codes), len(OF_COLUMNS))))
+            found = np.concatenate(parts, axis=1)
+            told[:, number, begin : begin + found.shape[1]] = torch.from_numpy(found)
+        told[..., NAMES.index(IN_ROWS[0])] = torch.from_numpy(plan.relations.told(self.table, plan.places, index))
+        return told
+
+
+def _toward_worse(told: Tensor, name: str) -> Tensor:
+    """A signal [r, c], the higher the worse."""
+    return told[..., NAMES.index(name)] * (1.0 if name.startswith("margin") else -1.0)
+
+
+def _rank(worse: Tensor, ordered: Tensor) -> Tensor:
+    """log of the share of a column's usual cells [c, s], ascending, that are as bad or worse; half of ties count."""
+    mine = worse.T.contiguous()
+    low, high = torch.searchsorted(ordered, mine), torch.searchsorted(ordered, mine, right=True)
+    above = ordered.shape[1] - (low + high) / 2
+    return ((above.T + 0.5) / (ordered.shape[1] + 1)).log()
+
+
+def places_of(names: Sequence[str]) -> list[int]:
+    """Where some signals stand."""
+    return [NAMES.index(name) for name in names]

@@ -1,0 +1,84 @@
+"""Cells that may not teach the judge what is right: whatever is plainly odd before anything was learned.
+
+The real errors of a table are among the cells that nobody touched. Taken for right, they would teach the judge that
+errors are right. So a cell is no example of right where the other rows clearly want something else, or where its text
+alone gives it away. That does not make it wrong: the judge still decides, by what it learned from slips.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from carat.auditing.signals import Eyes, Sight
+from carat.auditing.table import AuditColumn
+from carat.auditing.texts import OF_VALUES, ValueTexts
+from carat.data.spelling import shapes
+
+MARGIN, CLEAR = 3.0, 0.5
+"""The vote disagrees where the value is so many nats below the best, and the best is likelier than this."""
+TIMES = 3.0
+"""A variant is odd beside one that is so many times as frequent."""
+WORD_TIMES = 50.0
+"""And a word beside one that it is a slip of."""
+FORMATTED, FEW, FOREIGN, FOREIGN_ALL = 0.9, 6, 0.02, 0.05
+"""A column has a format where its most frequent shapes, at most so many, cover this share of its cells; a shape with
+less than the third share is then foreign to it, if all of those together have no more than the last."""
+_WORDS = re.compile(r"[Aa字](?: ?[Aa字])*")
+_NUMBER = re.compile(r"\s*[$€£]?[+-]?\d[\d.,]*\s*%?\s*\Z")
+
+
+def suspicious(eyes: Eyes, sight: Sight) -> Tensor:
+    """Cells of the rows looked at that are no examples of right, bool [r, c]."""
+    voted = sight["voted"] > 0
+    odd = voted & (sight["best"] - sight["own"] > MARGIN) & (sight["best"] > np.log(CLEAR))
+    index = sight.rows.numpy()
+    for number, place in enumerate(eyes.plan.places):
+        column = eyes.table.columns[place]
+        by_text = np.append(odd_values(column, eyes.texts[place]), False)
+        odd[:, number] |= torch.from_numpy(by_text[column.codes[index]])
+    # What is written out in the rest of its row is right, however new it is.
+    found: Tensor = odd & ~(sight["contained"] > 0)
+    return found
+
+
+def odd_values(column: AuditColumn, known: ValueTexts) -> np.ndarray:
+    """Values of a column whose text gives them away, bool [V]."""
+    told = known.told[:-1]
+    odd: np.ndarray = np.array([text is not None for text in known.rewritten], dtype=bool)
+    odd |= told[:, OF_VALUES.index("variant")] > np.log(TIMES)
+    odd |= told[:, OF_VALUES.index("misspelt word")] > np.log(WORD_TIMES)
+    odd |= foreign_shapes(column)
+    if is_numeric(column, known.placeholder):
+        odd |= known.placeholder
+    return odd
+
+
+def is_numeric(column: AuditColumn, placeholder: np.ndarray) -> bool:
+    """Whether nine of ten cells that say something hold numbers."""
+    numbers = np.array([_NUMBER.match(text) is not None for text in column.values], dtype=bool)
+    said = column.counts[~placeholder].sum()
+    return bool(said) and bool(column.counts[numbers & ~placeholder].sum() >= 0.9 * said)
+
+
+def foreign_shapes(column: AuditColumn) -> np.ndarray:
+    """Values whose shape is foreign to a column that has a format, bool [V]."""
+    if not len(column.values):
+        return np.zeros(0, dtype=bool)
+    cells = max(column.counts.sum(), 1)
+    code, names = shapes(column.values, lengths=True)
+    share = np.bincount(code, weights=column.counts, minlength=len(names)) / cells
+    if np.sort(share)[::-1][:FEW].sum() < FORMATTED:
+        return np.zeros(len(column.values), dtype=bool)
+    coarse, kinds = shapes(column.values)
+    # How many words a name has says nothing.
+    worded = [_WORDS.sub("a", kind) for kind in kinds]
+    known = {kind: number for number, kind in enumerate(dict.fromkeys(worded))}
+    look = np.array([known[kind] for kind in worded], dtype=np.int64)[coarse]
+    total = np.bincount(look, weights=column.counts, minlength=len(known)) / cells
+    found: np.ndarray = total[look] < FOREIGN
+    # Many odd ones are a habit of the column.
+    return found if column.counts[found].sum() <= FOREIGN_ALL * cells else np.zeros_like(found)
