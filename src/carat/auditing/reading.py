@@ -149,7 +149,9 @@ def _check_names(names: pa.Array | None, id: str, label: str) -> None:
     hint = "use another column for `id`, or leave it away to go by row numbers"
     texts = to_text(names, id)
     if texts.null_count:
-        raise InputError(f"{label}: column '{id}' can't name the rows: it is blank in {_rows(texts.null_count)}; {hint}")
+        raise InputError(
+            f"{label}: column '{id}' can't name the rows: it is blank in {_rows(texts.null_count)}; {hint}"
+        )
     counts = texts.value_counts()
     if len(counts) < len(texts):
         often = Counter(dict(zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)))
