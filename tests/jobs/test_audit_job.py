@@ -195,7 +195,7 @@ def test_checkpoints_belong_to_one_audit(tmp_path: Path) -> None:
     assert again.to_arrow() == first.to_arrow().slice(0, 1), "how many are shown decides nothing"
     for data, options in ((cities(41), {}), (cities(), {"seed": 1}), (cities(), {"without": ["City"]})):
         with pytest.raises(InputError, match="belongs to an audit with other data or settings"):
-            carat.audit(data, checkpoints=folder, **options)  # type: ignore[arg-type]
+            carat.audit(data, checkpoints=folder, **options)
     (folder / "audit.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match=r"audit\.json: is damaged; remove .*progress and start over"):
         carat.audit(cities(), checkpoints=folder)

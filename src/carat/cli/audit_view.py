@@ -49,15 +49,18 @@ def _units(cells: list[Cell]) -> list[list[Cell]]:
 def _unit(cells: list[Cell]) -> RenderableType:
     if len(cells) == 1:
         return _cell(cells[0])
-    rows = ", ".join(dict.fromkeys(plain(str(cell.record)) for cell in cells))
-    head = Text.assemble((f"Row {rows}", "bold"), f": {many(len(cells), 'cell')} to fix together")
-    return Group(head, *(Padding(_cell(cell), INDENT) for cell in cells))
+    rows = list(dict.fromkeys(_row(cell) for cell in cells))
+    head = Text.assemble((", ".join(rows), "bold"), f"  {many(len(cells), 'cell')} to fix together")
+    return Group(head, *(Padding(_cell(cell, row=len(rows) > 1), INDENT) for cell in cells))
 
 
-def _cell(cell: Cell) -> RenderableType:
+def _row(cell: Cell) -> str:
+    return f"Row {_level(str(cell.record))}"
+
+
+def _cell(cell: Cell, *, row: bool = True) -> RenderableType:
     line = Text.assemble(
-        (f"Row {plain(str(cell.record))}", "bold"),
-        "  ",
+        (f"{_row(cell)}  " if row else "", "bold"),
         (_level(cell.column), FAINT),
         "  ",
         (_level(blank_or(cell.value)), "bold red" if cell.value else f"{FAINT} italic"),

@@ -18,7 +18,7 @@ from carat.auditing.findings import ColumnReport, Findings
 from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading, read_table
 from carat.auditing.result import AuditOrigin, AuditResult, column_json, finite
-from carat.auditing.roles import UNIQUE
+from carat.auditing.roles import UNIQUE, roles
 from carat.auditing.table import AuditTable
 from carat.errors import InputError
 from carat.files import write_text
@@ -95,13 +95,14 @@ class AuditJob:
         reading = read_table(self.data, self.options, encoding=self.encoding, observer=heeding)
         self.summary.read = reading.table.rows
         self._remark_about(reading)
+        self._remark_columns(reading)
         if self.checkpoints is not None:
             claim(self.checkpoints, reading, self.options)
         self.cancel.check()
         run = Run(seed=self.options.seed, observer=heeding, checkpoints=self.checkpoints)
         found = finding.audit_table(reading.table, self.options, run)
         self.cancel.check()
-        self._remark_columns(found, reading)
+        self._remark_unforetold(found, reading)
         yield self._conclude(found, reading)
         self.cancel.check()
 
@@ -156,9 +157,13 @@ class AuditJob:
             rows = f"{reading.table.rows:,} row{' is' if reading.table.rows == 1 else 's are'}"
             self.remark("few-rows", f"{rows} too few to learn much; treat the results as a first impression")
 
-    def _remark_columns(self, found: Findings, reading: Reading) -> None:
-        """What was taken and what was left out, in one line each; and which columns nothing predicts."""
-        reports = (*found.columns, *(ColumnReport(name, "left out", why) for name, why in reading.unread))
+    def _remark_columns(self, reading: Reading) -> None:
+        """What is taken and what is left out, in one line each, before the work begins."""
+        given = zip(reading.table.columns, roles(reading.table, self.options), strict=True)
+        reports = [
+            *(ColumnReport(column.name, role, why) for column, (role, why) in given),
+            *(ColumnReport(name, "left out", why) for name, why in reading.unread),
+        ]
         by_role = {role: [each for each in reports if each.role == role] for role in ("voted", "text", "left out")}
         if by_role["voted"]:
             self.remark("audited", f"columns: {_listed([each.name for each in by_role['voted']])}")
@@ -170,6 +175,9 @@ class AuditJob:
         if by_role["left out"]:
             remedies = ("also", "id") if self._nameless(by_role["left out"]) else ("also",)
             self.remark("left-out", f"left out: {_with_reasons(by_role['left out'])}", remedies=remedies)
+
+    def _remark_unforetold(self, found: Findings, reading: Reading) -> None:
+        """Which columns nothing predicts."""
         unforetold = [each.name for each in _unforetold(found, reading.table)]
         if unforetold:
             text = f"nothing predicts {_listed(unforetold)}: a wrong value there is found only if its text is unusual"
