@@ -14,7 +14,7 @@ import pyarrow as pa
 from carat.auditing.findings import KINDS, ColumnReport, Findings
 from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading
-from carat.auditing.words import blank_or, cell_in_words, many, share
+from carat.auditing.telling import blank_or, cell_in_words, many, share
 from carat.data.sources import frame_like
 from carat.errors import InputError, nearest
 from carat.observing import Remark

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from carat.auditing.words import blank_or, sentence, verdict
+from carat.auditing.telling import blank_or, sentence, verdict
 from carat.cli.app import many, plain
 from carat.cli.view import FAINT, INDENT, NEW
 
