@@ -67,6 +67,7 @@ def test_left_out_columns_can_be_taken_or_name_the_rows() -> None:
 
     assert remedies(AuditOptions()) == ("also", "id")
     assert remedies(AuditOptions(id="number")) == ("also",)
+    assert remedies(AuditOptions(without=["Kind", "number"])) == (), "who left them out knows how to take them in"
 
 
 def test_a_column_that_nothing_predicts_is_pointed_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,8 @@ UNIQUE = "a different value in every row"
 NAMES_ROWS = "names the rows"
 NOT_NAMED = "not among the columns you named"
 BY_NAME = "left out by name"
+CHOSEN = (NAMES_ROWS, NOT_NAMED, BY_NAME)
+"""Why a column is left out where the user said so."""
 MOSTLY_ONCE = "most values occur only once"
 MEASURED = {"numbers": "numbers with very many values", "dates": "dates with very many values"}
 

@@ -18,7 +18,7 @@ from carat.auditing.findings import ColumnReport, Findings
 from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading, read_table
 from carat.auditing.result import AuditOrigin, AuditResult, column_json, finite
-from carat.auditing.roles import UNIQUE, roles
+from carat.auditing.roles import CHOSEN, UNIQUE, roles
 from carat.auditing.table import AuditTable
 from carat.errors import InputError
 from carat.files import write_text
@@ -173,7 +173,7 @@ class AuditJob:
         if by_role["text"]:
             self.remark("text-alone", f"only the text is checked in: {_with_reasons(by_role['text'])}")
         if by_role["left out"]:
-            remedies = ("also", "id") if self._nameless(by_role["left out"]) else ("also",)
+            remedies = self._remedies(by_role["left out"])
             self.remark("left-out", f"left out: {_with_reasons(by_role['left out'])}", remedies=remedies)
 
     def _remark_unforetold(self, found: Findings, reading: Reading) -> None:
@@ -183,9 +183,13 @@ class AuditJob:
             text = f"nothing predicts {_listed(unforetold)}: a wrong value there is found only if its text is unusual"
             self.remark("unforetold", text)
 
-    def _nameless(self, left_out: Sequence[ColumnReport]) -> bool:
-        """Whether a column was left out that could name the rows, and none does."""
-        return self.options.id is None and any(each.why == UNIQUE for each in left_out)
+    def _remedies(self, left_out: Sequence[ColumnReport]) -> tuple[str, ...]:
+        """The options that take in what was left out unasked, or let it name the rows."""
+        unasked = [each.why for each in left_out if each.why not in CHOSEN]
+        return (
+            *(("also",) if unasked else ()),
+            *(("id",) if UNIQUE in unasked and self.options.id is None else ()),
+        )
 
 
 def audit(
