@@ -32,6 +32,10 @@ READ: list[Any] = [
     EntityView,
     Witness,
     CaratDetector,
+    carat.audit,
+    carat.AuditResult,
+    *(getattr(carat.AuditResult, name) for name in ("columns", "rate", "kinds", "cells", "to_frame", "to_arrow")),
+    *(getattr(carat.AuditResult, name) for name in ("to_file", "to_json", "explain")),
 ]
 INTRODUCED = {
     carat.fit: "its domains (the columns that take part)",

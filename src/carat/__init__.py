@@ -17,9 +17,13 @@ Row 0: anomalous, percentile 0.00
   Goods whisky is unlikely here: never seen with Port Callao, which usually goes with fish meal.
   1. Goods whisky → fish meal (percentile 100.0)
 
+Or audit a table as it is, without a clean history: `carat.audit(table)` lists the cells that are probably wrong, and
+what should stand there.
+
 A table is a pandas, polars or Arrow frame, a dictionary of columns, or the path of a csv, parquet or jsonl file.
 
 Main calls:
+    carat.audit(table): which cells of a table are probably wrong; returns an `AuditResult`.
     carat.fit(table): learn what is normal; returns a `Model`.
     model.score(table): how normal every row is.
     model.explain(table): how likely every value is, given the rest of its row.
@@ -30,7 +34,7 @@ Main calls:
     model.save("folder"), carat.load("folder"): keep a model, and read it back.
     carat.datasets.flights(): a real table to try things on.
 
-`help(carat.fit)`, `help(carat.Model)` and `help(carat.RecourseResult)` have the arguments.
+`help(carat.audit)`, `help(carat.fit)`, `help(carat.Model)` and `help(carat.RecourseResult)` have the arguments.
 """
 
 from importlib import import_module
@@ -41,12 +45,15 @@ from carat.errors import CaratError, InputError
 
 if TYPE_CHECKING:
     from carat import data, datasets, detectors, explain, graph, jobs, metrics, recourse, results, testing
+    from carat.auditing.result import AuditResult
     from carat.data import Columns, Schema
     from carat.fitting import Model, fit, fit_prepared, load, prepare
+    from carat.jobs.audit_frame import audit
     from carat.recourse import Constraints, Costs
     from carat.results import Explanation, RecourseResult, Threshold
 
 __all__ = [
+    "AuditResult",
     "CaratError",
     "Columns",
     "Constraints",
@@ -58,6 +65,7 @@ __all__ = [
     "Schema",
     "Threshold",
     "__version__",
+    "audit",
     "data",
     "datasets",
     "detectors",
@@ -76,6 +84,7 @@ __all__ = [
 
 # Looked up when first asked for: torch takes seconds to import, and `carat --help` or a Tab should not wait for it.
 _HOMES = {
+    "AuditResult": "carat.auditing.result",
     "Columns": "carat.data",
     "Constraints": "carat.recourse",
     "Costs": "carat.recourse",
@@ -84,6 +93,7 @@ _HOMES = {
     "RecourseResult": "carat.results",
     "Schema": "carat.data",
     "Threshold": "carat.results",
+    "audit": "carat.jobs.audit_frame",
     "fit": "carat.fitting",
     "fit_prepared": "carat.fitting",
     "load": "carat.fitting",

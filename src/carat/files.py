@@ -68,6 +68,12 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def write_bytes(path: Path, blob: bytes) -> None:
+    """A whole file."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(blob)
+
+
 def check_place(path: Path, *, force: bool) -> None:
     """Refuse, before any work, a place where a file can't be written, or where one is already."""
     if not path.parent.is_dir():

@@ -290,7 +290,7 @@ def test_the_help_is_a_tutorial_that_runs(work: Path, capsys: pytest.CaptureFixt
     write_csv(work / "today.csv", pa.Table.from_pylist(ROWS))
     shutil.rmtree(work / "model")
     commands = commands_of_the_help()
-    assert {command[0] for command in commands} == {"demo", "fit", "score", "recourse"}
+    assert {command[0] for command in commands} == {"demo", "audit", "fit", "score", "recourse"}
     for command in commands:
         # The tutorial writes some names twice, on days that are not the same; training is tested elsewhere.
         options = ["--force"] if "--out" in command else []

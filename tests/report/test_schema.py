@@ -13,6 +13,7 @@ import pytest
 import carat
 from tests.documents.pages import ROOT, blocks_of
 from tests.report import results
+from tests.support.audits import cities, fake_audit
 
 DOCUMENT = ROOT / "docs" / "schema.md"
 PARTS: dict[str, Callable[[Any], list[Any]]] = {
@@ -33,6 +34,21 @@ def documented(title: str) -> list[str]:
     return [name for row in rows for name in re.findall(r"`(\w+)`", row)]
 
 
+AUDIT: dict[str, Callable[[Any], list[Any]]] = {
+    "The audit": lambda audit: [audit],
+    "A column": lambda audit: audit["columns"],
+    "A cell": lambda audit: audit["cells"],
+}
+
+
+@pytest.mark.parametrize("title", AUDIT)
+def test_every_field_of_an_audit_is_documented(title: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carat.auditing.audit.audit_table", fake_audit)
+    parts = AUDIT[title](carat.audit(cities()).to_json())
+    assert parts
+    assert all(list(part) == documented(title) for part in parts)
+
+
 @pytest.mark.parametrize("title", PARTS)
 def test_every_field_is_documented(title: str) -> None:
     found = [*results.costly().to_json(), *results.blameless().to_json()]
@@ -45,7 +61,7 @@ def test_every_field_of_the_page_is_documented(tmp_path: Path) -> None:
     results.costly().report(tmp_path / "page.html")
     found = re.search(r'id="data">(.*?)</script>', (tmp_path / "page.html").read_text(encoding="utf-8"))
     assert found
-    section = DOCUMENT.read_text(encoding="utf-8").partition("## On the page\n")[2]
+    section = DOCUMENT.read_text(encoding="utf-8").partition("## On the page\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
     assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == list(json.loads(found[1]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -66,3 +66,28 @@ class Findings:
 
     def __len__(self) -> int:
         return len(self.row)
+
+    def take(self, places: np.ndarray) -> Findings:
+        """The cells at these places, in this order, int64 [g]; what is said of the columns stays."""
+        at = places.tolist()
+        return replace(
+            self,
+            row=self.row[places],
+            column=self.column[places],
+            kind=[self.kind[i] for i in at],
+            error=self.error[places],
+            proposal=[self.proposal[i] for i in at],
+            confidence=self.confidence[places],
+            alternatives=[self.alternatives[i] for i in at],
+            reason=[self.reason[i] for i in at],
+            group=self.group[places],
+        )
+
+    def top(self, count: int) -> Findings:
+        """The so many most suspicious cells; those fixed together stay together, so there may be a few more."""
+        if len(self) <= count:
+            return self
+        groups = self.group[:count]
+        kept = np.isin(self.group, groups[groups >= 0])
+        kept[:count] = True
+        return self.take(np.flatnonzero(kept))

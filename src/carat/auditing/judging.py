@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from carat.explain.judge import JudgeNetwork
 from carat.observing import Stage
 from carat.training import Plan as Training
 from carat.training import Run, train
+from carat.training.checkpoint import part
 
 SHARE = 0.05
 """Of the cells that get a slip in each copy."""
@@ -142,6 +143,35 @@ class Jury:
             if mine.any():
                 found[mine] = _mean_logit(networks, told[mine])
         return self.scale * found + self.shift
+
+    def tensors(self) -> dict[str, Tensor]:
+        """For the folder of a killed audit."""
+        facts = {"facts": torch.tensor([self.scale, self.shift, self.share], dtype=torch.float64)}
+        return facts | {
+            f"{fold}.{number}.{name}": tensor
+            for fold, networks in enumerate(self.networks)
+            for number, network in enumerate(networks)
+            for name, tensor in network.state_dict().items()
+        }
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Jury:
+        """The inverse of `tensors`."""
+        scale, shift, share = tensors["facts"].tolist()
+        networks = [
+            tuple(restored(part(dict(tensors), f"{fold}.{number}.")) for number in range(NETWORKS))
+            for fold in range(FOLDS)
+        ]
+        return cls(tuple(networks), scale, shift, share)
+
+
+def restored(tensors: Mapping[str, Tensor]) -> JudgeNetwork:
+    """A network from its weights."""
+    with torch.random.fork_rng(devices=[]):
+        network = JudgeNetwork(len(tensors["mean"]))
+    network.load_state_dict(dict(tensors))
+    network.eval()
+    return network
 
 
 def fold_of(rows: Tensor) -> Tensor:

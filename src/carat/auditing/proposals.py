@@ -6,13 +6,14 @@ dominant variant, and rewritten texts. How probably the best one is right is lea
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from carat.auditing.judging import Lessons, fold_of
+from carat.auditing.judging import FOLDS, Lessons, fold_of, restored
 from carat.auditing.signals import Eyes
 from carat.auditing.suspicion import is_numeric
 from carat.data.spelling import typed_as
@@ -21,6 +22,7 @@ from carat.explain.judge import JudgeNetwork
 from carat.memory import Tally
 from carat.training import Plan as Training
 from carat.training import Run, train
+from carat.training.checkpoint import part
 
 VOTED = 8
 """Values taken from the vote."""
@@ -90,18 +92,18 @@ def _votes(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor) -
     voters, size = eyes.voters, len(eyes.plan.voted)
     if voters is None:
         return found
-    for part in torch.arange(len(rows)).split(PART):
-        index = torch.from_numpy(rows)[part]
-        hidden = flagged[part][:, :size]
+    for some in torch.arange(len(rows)).split(PART):
+        index = torch.from_numpy(rows)[some]
+        hidden = flagged[some][:, :size]
         ballot = voters.memory.ask(voters.ids[index], hidden[:, None].expand(-1, size, -1), index)
-        asked = torch.from_numpy(numbers)[part]
+        asked = torch.from_numpy(numbers)[some]
         for number in asked.unique().tolist():
             if number >= size:
                 continue
             mine = (asked == number).nonzero().flatten()
             tally = Tally.of(ballot, number, mine)
             entities, share = tally.top(VOTED)
-            for k, codes, shares in zip(part[mine].tolist(), (entities - FIRST).tolist(), share.tolist(), strict=True):
+            for k, codes, shares in zip(some[mine].tolist(), (entities - FIRST).tolist(), share.tolist(), strict=True):
                 found[k] = [(code, float(np.log(max(each, 1e-12)))) for code, each in zip(codes, shares, strict=True)]
     return found
 
@@ -163,6 +165,19 @@ class Trust:
     """How probably a proposal is right, given that its cell is wrong; by fold, learned from the other rows' slips."""
 
     networks: tuple[JudgeNetwork, ...]
+
+    def tensors(self) -> dict[str, Tensor]:
+        """For the folder of a killed audit."""
+        return {
+            f"{fold}.{name}": tensor
+            for fold, network in enumerate(self.networks)
+            for name, tensor in network.state_dict().items()
+        }
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Trust:
+        """The inverse of `tensors`."""
+        return cls(tuple(restored(part(dict(tensors), f"{fold}.")) for fold in range(FOLDS)))
 
     def right(self, proposed: Proposed) -> np.ndarray:
         """P(right | wrong) of proposals, [k]; 0 where there is none."""

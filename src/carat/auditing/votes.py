@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,15 @@ class Learned:
     weights: Weights
     heard: Tensor
     witnesses: Tensor
+
+    def tensors(self) -> dict[str, Tensor]:
+        """For the folder of a killed audit."""
+        return {**self.weights.tensors(), "heard": self.heard, "witnesses": self.witnesses}
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Learned:
+        """The inverse of `tensors`."""
+        return cls(Weights.from_tensors(tensors), tensors["heard"], tensors["witnesses"])
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,11 @@ Find the unusual rows of a table: which values do not belong together, and what 
 
     carat demo
 
+[bold]Audit[/bold] a table: which cells are probably wrong, and what should stand there. Nothing else is needed:
+
+    carat audit shipments.csv
+    carat audit shipments.csv --out cells.csv
+
 [bold]Learn[/bold] what is normal in your table. [cyan]--columns A,B,C[/cyan] picks the columns:
 
     carat fit shipments.csv --out model
@@ -203,6 +208,9 @@ FLAGS = {"domains": "--columns"} | {
         "seed",
         "explainer",
         "gate",
+        "columns",
+        "cut",
+        "encoding",
     )
 }
 """The flags of arguments that the library's errors name."""

@@ -27,6 +27,7 @@ HINTS = {
     "domains": "; leave one out with --without NAME",
     "learned-from": " (carat recourse --top N)",
     "crowded": ", with --without NAME",
+    "audited": "; leave one out with --without NAME",
 }
 """What the command line can do about a remark."""
 OPTIONS = {"also": "--also NAME", "numeric": "--numeric NAME=10", "id": "--id NAME"}

@@ -87,9 +87,14 @@ def to_number(array: pa.Array, column: str) -> np.ndarray:
 
 def all_numbers(entities: pa.Array) -> bool:
     """Whether every entity reads as a number, also with a decimal comma or thousands set apart."""
+    return len(entities) > 0 and bool(pc.all(is_number(entities)).as_py())
+
+
+def is_number(entities: pa.Array) -> pa.Array:
+    """Which entities read as a number, bool [n]."""
     plain = pc.match_substring_regex(entities, _NUMBER)
     grouped = pc.match_substring_regex(entities, _GROUPED)
-    return len(entities) > 0 and bool(pc.all(pc.or_(plain, grouped)).as_py())
+    return pc.or_(plain, grouped)
 
 
 def _grouped(text: str) -> bool:
@@ -98,4 +103,9 @@ def _grouped(text: str) -> bool:
 
 def all_dates(entities: pa.Array) -> bool:
     """Whether every entity reads as a date or a timestamp."""
-    return len(entities) > 0 and bool(pc.all(pc.match_substring_regex(entities, _DATE)).as_py())
+    return len(entities) > 0 and bool(pc.all(is_date(entities)).as_py())
+
+
+def is_date(entities: pa.Array) -> pa.Array:
+    """Which entities read as a date or a timestamp, bool [n]."""
+    return pc.match_substring_regex(entities, _DATE)

@@ -1,9 +1,11 @@
 """Jobs: a table goes through a model and comes out as batches; the one runner under every door.
 
-`score`, `explain` and `recourse` make a `Job`: iterate over it for its batches, or pour it `into` sinks. A job knows no
-terminal and no page: an observer is told of its progress and remarks, and it can be cancelled between two batches.
+`score`, `explain` and `recourse` make a `Job`: iterate over it for its batches, or pour it `into` sinks. `audit` needs
+no model and makes an `AuditJob`, with the same manners and one batch. A job knows no terminal and no page: an observer
+is told of its progress and remarks, and it can be cancelled between two batches.
 """
 
+from carat.jobs.audit_job import AuditJob, AuditSummary, audit
 from carat.jobs.explain_job import ExplainSummary, explain
 from carat.jobs.frames import explain_frame, recourse_result, score_frame
 from carat.jobs.job import Cancel, Job, Sink, Summary
@@ -15,12 +17,15 @@ __all__ = [
     "score",
     "explain",
     "recourse",
+    "audit",
     "Job",
+    "AuditJob",
     "Cancel",
     "Summary",
     "ScoreSummary",
     "ExplainSummary",
     "RecourseSummary",
+    "AuditSummary",
     "Sink",
     "TableSink",
     "Sidecar",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -151,14 +151,7 @@ class Job(ABC, Generic[B]):
 
     def into(self, *sinks: Sink[B]) -> Summary:
         """Run to the end, every batch into every sink; where something goes wrong, no sink keeps half of it."""
-        with ExitStack() as stack:
-            for sink in sinks:
-                stack.enter_context(sink)
-            for batch in self:
-                for sink in sinks:
-                    sink.take(batch)
-            for sink in sinks:
-                sink.finish(self)
+        pour(self, sinks)
         return self.summary
 
     def _tables(self) -> Iterator[Table]:
@@ -260,6 +253,18 @@ class Job(ABC, Generic[B]):
             )
             more = f" and {len(self._unseen) - 5:,} more" if len(self._unseen) > 5 else ""
             self.remark("unseen", f"never seen in training: {shown}{more}")
+
+
+def pour(job: Iterable[B], sinks: Sequence[Sink[B]]) -> None:
+    """Run a job to its end, every batch into every sink."""
+    with ExitStack() as stack:
+        for sink in sinks:
+            stack.enter_context(sink)
+        for batch in job:
+            for sink in sinks:
+                sink.take(batch)
+        for sink in sinks:
+            sink.finish(job)
 
 
 def pieces(table: Table) -> Iterator[Table]:

@@ -1,5 +1,6 @@
 """The report: one self-contained HTML page, and what a notebook shows."""
 
+from carat.report.audit_notebook import audit_html
 from carat.report.collect import Collector
 from carat.report.notebook import explanation_html, result_html
 from carat.report.overview import Overview
@@ -15,4 +16,5 @@ __all__ = [
     "check_extras",
     "result_html",
     "explanation_html",
+    "audit_html",
 ]

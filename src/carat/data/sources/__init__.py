@@ -9,32 +9,36 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from carat.data.sources.base import Source, check_columns
+from carat.data.sources.base import NotUtf8Error, Source, check_columns
 from carat.data.sources.csv import CsvSource
 from carat.data.sources.frames import frame_like, open_frame
 from carat.data.sources.jsonl import JsonLinesSource, PipeSource, spool
 from carat.data.sources.parquet import ParquetSource
 from carat.errors import InputError
 
-__all__ = ["open_source", "Source", "check_columns", "check_ending", "frame_like", "ENDINGS"]
+__all__ = ["open_source", "Source", "check_columns", "check_ending", "frame_like", "ENDINGS", "NotUtf8Error"]
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
 
 
-def open_source(data: Any, *, once: bool = False) -> Source:
+def open_source(data: Any, *, once: bool = False, encoding: str | None = None) -> Source:
     """A path, `-` for JSON lines on standard input, or a frame of pandas, polars or pyarrow.
 
     Args:
         data: what to read.
         once: the rows will be read a single time, so that a pipe can be passed on as it comes.
+        encoding: of a CSV file, such as `latin-1`; None is UTF-8.
     """
+    is_csv = isinstance(data, str | Path) and str(data).lower().endswith((".csv", ".csv.gz"))
+    if encoding is not None and not is_csv:
+        raise InputError("`encoding` is for csv files; everything else is UTF-8 or says itself how it is written")
     if not isinstance(data, str | Path):
         return open_frame(data)
     if str(data) == "-":
         if once:
             return PipeSource(sys.stdin.buffer, "standard input")
         return JsonLinesSource(spool(sys.stdin.buffer), "standard input")
-    return _open_file(Path(data))
+    return _open_file(Path(data), encoding)
 
 
 def check_ending(path: Path, *, writing: bool = False) -> None:
@@ -47,7 +51,7 @@ def check_ending(path: Path, *, writing: bool = False) -> None:
         raise InputError(f"{path}: a table ends in {', '.join(ENDINGS)}; {hint}")
 
 
-def _open_file(path: Path) -> Source:
+def _open_file(path: Path, encoding: str | None = None) -> Source:
     if not path.exists():
         raise InputError(f"{path}: no such file")
     if path.is_dir():
@@ -59,4 +63,4 @@ def _open_file(path: Path) -> Source:
         return ParquetSource(str(path))
     if path.suffix.lower() == ".jsonl":
         return JsonLinesSource(path, str(path))
-    return CsvSource(str(path))
+    return CsvSource(str(path), encoding=encoding)

@@ -55,9 +55,13 @@ def about_lines(path: Path) -> int:
     return max(1, path.stat().st_size * start.count(b"\n") // max(len(start), 1))
 
 
-def not_utf8(label: str) -> InputError:
+class NotUtf8Error(InputError):
+    """A file is text in another encoding, or none at all."""
+
+
+def not_utf8(label: str) -> NotUtf8Error:
     """The error for text in another encoding."""
-    return InputError(f"{label}: not UTF-8 text; convert it, for example: iconv -f LATIN1 -t UTF-8 old.csv > new.csv")
+    return NotUtf8Error(f"{label}: not UTF-8 text; convert it, for example: iconv -f LATIN1 -t UTF-8 old.csv > new.csv")
 
 
 def first_line(error: BaseException) -> str:

@@ -20,13 +20,18 @@ from carat.errors import InputError
 
 
 class CsvSource:
-    """A CSV file: UTF-8, cells are text and never guessed at, empty is missing.
+    """A CSV file: cells are text and never guessed at, empty is missing.
 
     The delimiter (comma, semicolon, tab or bar) is taken from the header.
+
+    Args:
+        path: of the file.
+        encoding: how it is written, as Python calls it; None is UTF-8.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, encoding: str | None = None) -> None:
         self.label = path
+        self._said, self._encoding = encoding, _codec(encoding)
         self._path = path
         self._gzipped = path.lower().endswith(".gz")
         header = self._header()
@@ -43,6 +48,8 @@ class CsvSource:
 
     def _header(self) -> str:
         """The first record of the file, which may span lines where a quoted name does."""
+        if self._encoding is not None:
+            return self._decoded_header(self._encoding)
         try:
             with self._open() as file:
                 raw = file.readline()
@@ -61,9 +68,32 @@ class CsvSource:
             raise not_utf8(self.label) from error
         if "\0" in header:
             raise not_utf8(self.label)
+        return self._named(header)
+
+    def _decoded_header(self, encoding: str) -> str:
+        """The same of a file in another encoding, in which a line may end in other bytes."""
+        try:
+            with self._open() as file, io.TextIOWrapper(file, encoding=encoding, newline="\n") as lines:
+                header = lines.readline()
+                while header.count('"') % 2 and (more := lines.readline()):
+                    header += more
+        except UnicodeError as error:
+            raise self._other_encoding(error) from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{self.label}: can't be read ({first_line(error)})") from error
+        if "\0" in header:
+            raise self._other_encoding()
+        return self._named(header.removeprefix("\ufeff").rstrip("\r\n"))
+
+    def _named(self, header: str) -> str:
         if not header.strip():
             raise InputError(f"{self.label}: the first line must name the columns, but it is empty")
         return header
+
+    def _other_encoding(self, error: BaseException | None = None) -> InputError:
+        """The error for a file that is not written as it was said to be."""
+        why = f" ({first_line(error)})" if error is not None else ""
+        return InputError(f"{self.label}: not {self._said} text{why}; try another `encoding`")
 
     def about_rows(self) -> int | None:
         """From the size of the file and the length of its first lines."""
@@ -77,7 +107,7 @@ class CsvSource:
             with pa.input_stream(self._path, compression="gzip" if self._gzipped else None) as file:
                 reader = pyarrow.csv.open_csv(
                     file,
-                    read_options=pyarrow.csv.ReadOptions(block_size=1 << 24),
+                    read_options=pyarrow.csv.ReadOptions(block_size=1 << 24, encoding=self._encoding or "utf8"),
                     parse_options=pyarrow.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
                     convert_options=pyarrow.csv.ConvertOptions(
                         include_columns=list(columns),
@@ -93,9 +123,23 @@ class CsvSource:
                     yield batch
                 if not rows:
                     raise InputError(f"{self.label}: there is a header but no rows")
+        except UnicodeError as error:
+            raise self._other_encoding(error) from error
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError, zlib.error) as error:
             if "UTF8" in str(error):
                 raise not_utf8(self.label) from error
             if "Empty CSV" in str(error):
                 raise InputError(f"{self.label}: there is a header but no rows") from error
             raise InputError(f"{self.label}: {first_line(error)}") from error
+
+
+def _codec(encoding: str | None) -> str | None:
+    """The encoding as Python calls it; None for UTF-8, which needs no translation."""
+    if encoding is None:
+        return None
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(name)  # some codecs turn bytes into bytes
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"unknown `encoding` '{encoding}'; for example: utf-8, latin-1, cp1252, utf-16") from error
+    return None if name in ("utf-8", "utf-8-sig", "ascii") else name

@@ -1,0 +1,173 @@
+"""The audit of a table: which cells are wrong, and what should stand there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from carat.auditing.contained import Relations
+from carat.auditing.findings import ColumnReport, Findings, Role
+from carat.auditing.judging import Jury, Lessons, posterior, teach
+from carat.auditing.kinds import Describing, swaps
+from carat.auditing.options import AuditOptions
+from carat.auditing.proposals import Proposed, Trust, learn_trust, propose
+from carat.auditing.roles import roles
+from carat.auditing.shelf import Shelf
+from carat.auditing.signals import Eyes, Plan
+from carat.auditing.table import AuditTable
+from carat.auditing.votes import Learned, learn_votes
+from carat.errors import InputError
+from carat.training import Run
+
+PART = 20_000
+"""Rows judged between two steps that a killed audit need not repeat."""
+FEWEST = 8
+"""Rows below which there is nothing to learn from."""
+
+
+def audit_table(table: AuditTable, options: AuditOptions, run: Run) -> Findings:
+    """All cells of the table whose probability of being wrong reaches `options.cut`, the most suspicious first."""
+    if options.profile != "instant":
+        raise InputError(f"`profile` {options.profile!r} can't audit a table yet; use 'instant'")
+    found = roles(table, options)
+    voted, text = (tuple(p for p, (role, _) in enumerate(found) if role == wanted) for wanted in ("voted", "text"))
+    if table.rows < FEWEST or not voted + text:
+        return _nothing(table, found)
+    shelf = Shelf(run.checkpoints)
+    # Checkpoints are the shelf's: the small networks train in seconds and need none of their own.
+    run = replace(run, checkpoints=None)
+    # A single column has nobody to be voted on by.
+    if len(voted) == 1:
+        voted, text = (), (*text, *voted)
+    learned = shelf.keep("votes", lambda: learn_votes(table, voted, run), Learned) if voted else None
+    plan = Plan(voted, text, learned, Relations.of(table, (*voted, *text), run.seed), run.seed)
+    eyes = Eyes(table, plan)
+    jury, trust = shelf.keep_pair("judge", lambda: _taught(eyes, run), Jury, Trust)
+    odds = _judged(eyes, jury, run, shelf)
+    error, rate = posterior(odds, jury.share)
+    return _findings(eyes, error.numpy(), rate, trust, options, found, run)
+
+
+def _taught(eyes: Eyes, run: Run) -> tuple[Jury, Trust]:
+    lessons = Lessons(eyes, as_text(eyes.table), run)
+    jury = teach(eyes, lessons, run)
+    rows = torch.from_numpy(lessons.rows)
+    errors = [posterior(jury.logits(copy.sight.told, rows), jury.share)[0].numpy() for copy in lessons.copies]
+    return jury, learn_trust(lessons, errors, run)
+
+
+def as_text(table: AuditTable) -> pa.Table:
+    """The table as Arrow strings, columns named by their places."""
+    columns = [
+        pa.array(column.values, pa.string()).take(pa.array(column.codes, mask=column.codes < 0))
+        for column in table.columns
+    ]
+    return pa.table(columns, names=[str(place) for place in range(len(columns))])
+
+
+def _judged(eyes: Eyes, jury: Jury, run: Run, shelf: Shelf) -> Tensor:
+    """Log-odds that each cell is wrong, [n, c]."""
+    stage = run.observer.stage("judging cells", eyes.table.rows)
+    parts = []
+    for number, rows in enumerate(torch.arange(eyes.table.rows).split(PART)):
+        held = shelf.read(f"odds-{number}")
+        if held is None:
+            odds = torch.cat([jury.logits(eyes.look(some, stage).told, some) for some in rows.split(2_048)])
+            shelf.write(f"odds-{number}", {"odds": odds})
+        else:
+            odds = held["odds"]
+            stage.advance(len(rows))
+        parts.append(odds)
+    stage.finish()
+    return torch.cat(parts)
+
+
+def _findings(
+    eyes: Eyes,
+    error: np.ndarray,
+    rate: float,
+    trust: Trust,
+    options: AuditOptions,
+    found: tuple[tuple[Role, str], ...],
+    run: Run,
+) -> Findings:
+    """Everything about the cells whose error reaches the cut."""
+    flagged = error >= options.cut
+    row, number = np.nonzero(flagged)
+    order = np.lexsort((number, row, -error[row, number]))
+    row, number = row[order], number[order]
+    wrong = error[row, number]
+    stage = run.observer.stage("proposing values", 2)
+    proposed = propose(eyes, row, number, torch.from_numpy(flagged[row]), wrong)
+    stage.advance()
+    confidence = np.minimum(wrong * trust.right(proposed), wrong)
+    group = swaps(eyes, proposed)
+    describing = Describing(eyes)
+    kinds, reasons = _described(describing, proposed, flagged, group)
+    stage.finish()
+    places = np.asarray(eyes.plan.places, dtype=np.int64)
+    return Findings(
+        row=row.astype(np.int64),
+        column=places[number] if len(number) else np.empty(0, dtype=np.int64),
+        kind=kinds,
+        error=wrong,
+        proposal=proposed.text,
+        confidence=confidence,
+        alternatives=proposed.others,
+        reason=reasons,
+        group=group,
+        columns=_reports(eyes.table, found, eyes, np.bincount(number, minlength=len(places))),
+        rate=rate,
+    )
+
+
+def _described(
+    describing: Describing, proposed: Proposed, flagged: np.ndarray, group: np.ndarray
+) -> tuple[list[str], list[str]]:
+    kinds, reasons = [], []
+    for k, (row, number) in enumerate(zip(proposed.row.tolist(), proposed.number.tolist(), strict=True)):
+        text = proposed.text[k]
+        kind = "misplaced" if group[k] >= 0 else describing.kind(row, number, text)
+        kinds.append(kind)
+        reasons.append(describing.say(row, number, kind, text, flagged[row]))
+    return kinds, reasons
+
+
+def _reports(
+    table: AuditTable, found: tuple[tuple[Role, str], ...], eyes: Eyes | None, suspicious: np.ndarray
+) -> tuple[ColumnReport, ...]:
+    number = {} if eyes is None else {place: k for k, place in enumerate(eyes.plan.places)}
+    foretold = {} if eyes is None else dict(zip(eyes.plan.voted, eyes.foretold.tolist(), strict=True))
+    return tuple(
+        ColumnReport(
+            name=column.name,
+            role=role,
+            why=why,
+            values=len(column.values),
+            blank=column.blank,
+            suspicious=int(suspicious[number[place]]) if place in number else 0,
+            foretold=foretold.get(place, float("nan")),
+        )
+        for place, (column, (role, why)) in enumerate(zip(table.columns, found, strict=True))
+    )
+
+
+def _nothing(table: AuditTable, found: tuple[tuple[Role, str], ...]) -> Findings:
+    """Findings of a table in which nothing can be looked at."""
+    none = np.empty(0)
+    return Findings(
+        none.astype(np.int64),
+        none.astype(np.int64),
+        [],
+        none,
+        [],
+        none,
+        [],
+        [],
+        none.astype(np.int64),
+        _reports(table, found, None, none),
+    )

@@ -1,0 +1,88 @@
+"""What a user says about an audit: which columns take part, how sure it must be, and how thorough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from carat.errors import InputError, nearest
+
+PROFILES = ("instant", "fast")
+"""How thorough an audit can be: votes and text alone, or a small network over the rows too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """The options of an audit.
+
+    Args:
+        columns: the columns to look at; None looks at every column that has something to tell.
+        also: columns to look at besides, whatever their values look like.
+        without: columns to leave out.
+        id: column that names a row in the outputs; None uses the row number, or the index of a pandas frame.
+        profile: `instant`, or `fast` with a small network.
+        cut: cells whose probability of being wrong reaches it are found.
+        certain: proposals whose confidence reaches it are safe to take over without a look.
+        top: only the so many most suspicious cells; None gives all.
+        seed: every random choice follows from it.
+    """
+
+    columns: Sequence[str] | None = None
+    also: Sequence[str] = ()
+    without: Sequence[str] = ()
+    id: str | None = None
+    profile: str = "instant"
+    cut: float = 0.5
+    certain: float = 0.9
+    top: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "also", "without"):
+            given = getattr(self, name)
+            if isinstance(given, str):
+                raise InputError(f"`{name}` must be a list of column names, got '{given}'; write ['{given}']")
+            if given is not None:
+                object.__setattr__(self, name, tuple(str(column) for column in given))
+        if self.columns is not None and not self.columns:
+            raise InputError("`columns` names no column; name some, or leave it away to look at all of them")
+        both = [name for name in (*(self.columns or ()), *self.also) if name in self.without]
+        if both:
+            given = "columns" if both[0] not in self.also else "also"
+            raise InputError(f"column '{both[0]}' is in both `{given}` and `without`; remove one")
+        if self.profile not in PROFILES:
+            raise InputError(f"unknown `profile` '{self.profile}' for an audit; {nearest(self.profile, PROFILES)}")
+        for name in ("cut", "certain"):
+            object.__setattr__(self, name, _probability(name, getattr(self, name)))
+        if not hasattr(self.seed, "__index__"):
+            raise InputError(f"`seed` must be a whole number, got {self.seed!r}")
+        if self.top is not None and (not hasattr(self.top, "__index__") or isinstance(self.top, bool)):
+            raise InputError(f"`top` must be a whole number, got {self.top!r}")
+        if self.top is not None and self.top < 1:
+            raise InputError(f"`top` must be at least 1, got {self.top}")
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All columns that are named to take part."""
+        return tuple(dict.fromkeys((*(self.columns or ()), *self.also)))
+
+    def check(self, names: Sequence[str], label: str = "the table") -> None:
+        """Every column that the options name must be there; a near miss is named."""
+        for name in (*self.named, *self.without, *([] if self.id is None else [self.id])):
+            if name not in names:
+                raise InputError(f"{label}: no column '{name}'; {nearest(name, names)}")
+
+    def facts(self) -> dict[str, Any]:
+        """A plain dictionary, for files and for telling two audits apart."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+def _probability(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not 0 < number <= 1:
+        raise InputError(f"`{name}` is a probability, above 0 and at most 1; got {value!r}")
+    return number

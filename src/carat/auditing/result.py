@@ -1,0 +1,276 @@
+"""What an audit gives back: the suspicious cells as a frame, a line about every column, each cell in words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from carat.auditing.findings import KINDS, ColumnReport, Findings
+from carat.auditing.options import AuditOptions
+from carat.auditing.reading import Reading
+from carat.auditing.telling import blank_or, cell_in_words, many, share
+from carat.data.sources import frame_like
+from carat.errors import InputError, nearest
+from carat.observing import Remark
+
+BLANK = "<blank>"
+"""How files write a proposal to leave a cell empty; an empty cell of a file means that nothing is proposed."""
+SCHEMA, VERSION = "carat.audit", 1
+"""As docs/schema.md has it."""
+SHOWN = 5
+"""Cells that `print` shows."""
+
+
+@dataclass(frozen=True)
+class AuditOrigin:
+    """What it takes to know a result again.
+
+    Args:
+        carat: the version that made it.
+        options: of the audit.
+        data: how the data was called.
+        fingerprint: of the table.
+        rows: how many it has.
+        made: when, in UTC, as ISO 8601.
+    """
+
+    carat: str
+    options: dict[str, Any]
+    data: str
+    fingerprint: str
+    rows: int
+    made: str
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One suspicious cell.
+
+    Args:
+        record: the row's number, index label or ID.
+        column: its column.
+        value: what stands there; None where the cell is blank.
+        kind: what is wrong: `typo`, `variant`, `format`, `misplaced`, `mismatch` or `missing`.
+        error: the probability that it is wrong.
+        proposal: what should stand there; None where nothing is proposed, "" for an empty cell.
+        confidence: the probability that the proposal is right.
+        alternatives: other values that might be right, best first.
+        reason: in words.
+        group: cells that are fixed together, such as a swap, share a number; None for a cell by itself.
+    """
+
+    record: Any
+    column: str
+    value: str | None
+    kind: str
+    error: float
+    proposal: str | None
+    confidence: float
+    alternatives: tuple[str, ...]
+    reason: str
+    group: int | None
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """The suspicious cells of a table, as `carat.audit` returns them, the most suspicious first.
+
+    `print(result)` shows a few of them, `to_frame()` has all of them, `columns` says what became of every column, and
+    `explain(row)` puts the cells of one row into words.
+
+    Args:
+        findings: the cells, by row and column number.
+        reading: the table.
+        options: of the audit.
+        origin: the data and the options that the result comes from.
+        remarks: what is worth knowing about it.
+    """
+
+    findings: Findings = field(repr=False)
+    reading: Reading = field(repr=False)
+    options: AuditOptions
+    origin: AuditOrigin | None = None
+    remarks: tuple[Remark, ...] = ()
+
+    def __len__(self) -> int:
+        """Number of suspicious cells."""
+        return len(self.findings)
+
+    def __iter__(self) -> Iterator[Cell]:
+        """The suspicious cells, the most suspicious first."""
+        return iter(self.cells())
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return self.reading.table.rows
+
+    @property
+    def columns(self) -> tuple[ColumnReport, ...]:
+        """What became of every column: role, number of values, blank and suspicious cells, how well it is foretold."""
+        unread = [ColumnReport(name, "left out", why) for name, why in self.reading.unread]
+        return (*self.findings.columns, *unread)
+
+    @property
+    def rate(self) -> float:
+        """The estimated share of wrong cells among those looked at; NaN where there is no estimate."""
+        return self.findings.rate
+
+    def kinds(self) -> dict[str, int]:
+        """How many cells of each kind there are; kinds without any are left out."""
+        counts = Counter(self.findings.kind)
+        return {kind: counts[kind] for kind in KINDS if counts[kind]}
+
+    def cells(self, limit: int | None = None) -> list[Cell]:
+        """The first cells, all of them by default."""
+        table = self.to_arrow().drop_columns(["decision"])
+        rows = table.slice(0, limit).to_pylist()
+        return [Cell(**{**row, "alternatives": tuple(row["alternatives"])}) for row in rows]
+
+    def to_frame(self) -> Any:
+        """All suspicious cells, one per row, as a frame of the library you passed in.
+
+        Columns: `record` (the row number, index label or ID), `column`, `value` (as it stands, null where blank),
+        `kind`, `error` (the probability that it is wrong), `proposal` (null where there is none, "" to leave the cell
+        empty), `confidence` (the probability that the proposal is right), `alternatives` (a list), `reason`, `group`
+        (cells that are fixed together share a number) and `decision` (empty, for you to fill in).
+        """
+        frame = frame_like(self.to_arrow(), self.reading.like)
+        # pandas would turn whole numbers with gaps into floats.
+        return frame.astype({"group": "Int64"}) if type(frame).__module__.startswith("pandas") else frame
+
+    def to_arrow(self) -> pa.Table:
+        """The same as an Arrow table."""
+        return self._table(blank="", decision="")
+
+    def to_file(self) -> pa.Table:
+        """The same as `carat audit` writes it: `<blank>` where a cell should be empty, and no decision yet."""
+        return self._table(blank=BLANK, decision=None)
+
+    def _table(self, *, blank: str, decision: str | None) -> pa.Table:
+        found, table = self.findings, self.reading.table
+        names = self.reading.names
+        record = pa.array(found.row.astype(np.int64)) if names is None else names.take(pa.array(found.row))
+        column = [table.columns[place].name for place in found.column.tolist()]
+        proposal = [blank if text == "" else text for text in found.proposal]
+        others = [[blank if text == "" else text for text in texts] for texts in found.alternatives]
+        return pa.table(
+            {
+                "record": record,
+                "column": pa.array(column, pa.string()),
+                "value": pa.array(self._values(), pa.string()),
+                "kind": pa.array(found.kind, pa.string()),
+                "error": pa.array(found.error.astype(np.float64)),
+                "proposal": pa.array(proposal, pa.string()),
+                "confidence": pa.array(found.confidence.astype(np.float64)),
+                "alternatives": pa.array(others, pa.list_(pa.string())),
+                "reason": pa.array(found.reason, pa.string()),
+                "group": pa.array(found.group.astype(np.int64), mask=found.group < 0),
+                "decision": pa.array([decision] * len(found), pa.string()),
+            }
+        )
+
+    def _values(self) -> list[str | None]:
+        """What stands in the cells."""
+        columns = self.reading.table.columns
+        found = []
+        for row, place in zip(self.findings.row.tolist(), self.findings.column.tolist(), strict=True):
+            code = int(columns[place].codes[row])
+            found.append(None if code < 0 else columns[place].values[code])
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole result as one dictionary, in the documented schema `carat.audit`."""
+        return {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "origin": None if self.origin is None else self.origin.to_json(),
+            "rows": self.rows,
+            "rate": finite(self.rate),
+            "kinds": self.kinds(),
+            "columns": [column_json(report) for report in self.columns],
+            "cells": self.to_file().to_pylist(),
+            "remarks": [remark.text for remark in self.remarks],
+        }
+
+    def explain(self, record: Any, column: str | None = None) -> str:
+        """What is wrong with one row, in words.
+
+        Args:
+            record: the row's number, index label or ID, as in the column `record`.
+            column: one of its columns; None explains all suspicious cells of the row.
+        """
+        row = self._row_of(record)
+        at = self.findings.row == row
+        if column is not None:
+            at &= self.findings.column == self._column_of(column)
+        cells = AuditResult(self.findings.take(np.flatnonzero(at)), self.reading, self.options).cells()
+        if cells:
+            return "\n".join(cell_in_words(cell) for cell in cells)
+        where = f"Row {record}" if column is None else f"Row {record}, {column}"
+        report = None if column is None else self.findings.columns[self._column_of(column)]
+        if report is not None and report.role == "left out":
+            return f"{where}: not looked at, the column was left out ({report.why})."
+        return f"{where}: not among the {many(len(self), 'suspicious cell')} of this result."
+
+    def _row_of(self, record: Any) -> int:
+        names = self.reading.names
+        if names is None:
+            if isinstance(record, int | np.integer) and 0 <= record < self.rows:
+                return int(record)
+        else:
+            place = next((place for place, name in enumerate(names.to_pylist()) if name == record), None)
+            if place is not None:
+                return place
+        raise InputError(f"there is no row {record!r} in this table; `record` is what to_frame() has in that column")
+
+    def _column_of(self, column: str) -> int:
+        names = [one.name for one in self.reading.table.columns]
+        if column not in names:
+            raise InputError(f"there is no column '{column}' in this table; {nearest(column, names)}")
+        return names.index(column)
+
+    def headline(self) -> str:
+        """How many cells of how many rows, by kind."""
+        rows = len(np.unique(self.findings.row))
+        head = f"{many(len(self), 'suspicious cell')} in {rows:,} of {many(self.rows, 'row')}"
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.kinds().items())
+        return f"{head}: {kinds}" if kinds else head
+
+    def __str__(self) -> str:
+        lines = [self.headline()]
+        for cell in self.cells(SHOWN):
+            fix = "" if cell.proposal is None else f" → {blank_or(cell.proposal)}"
+            lines.append(
+                f"  row {cell.record}, {cell.column}: {blank_or(cell.value)}{fix} ({cell.kind}, {share(cell.error)})"
+            )
+        if len(self) > SHOWN:
+            lines.append(f"  … and {len(self) - SHOWN:,} more; to_frame() has all of them")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from carat.report import audit_html  # noqa: PLC0415 - the view is made of results, not results of the view
+
+        return audit_html(self)
+
+
+def column_json(report: ColumnReport) -> dict[str, Any]:
+    """A line about a column, as a plain dictionary."""
+    return {**asdict(report), "foretold": finite(report.foretold)}
+
+
+def finite(number: float) -> float | None:
+    """A number that JSON can write, or None."""
+    return float(number) if math.isfinite(number) else None

@@ -1,0 +1,224 @@
+"""`carat audit`: which cells of a table are wrong, and what should stand there."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from carat.cli.app import START, command, conclude, say
+from carat.cli.options import Force, Quiet, one_of, tables
+from carat.errors import InputError
+
+if TYPE_CHECKING:
+    from carat.auditing.result import AuditResult
+    from carat.cli.terminal import Output
+    from carat.jobs import AuditJob, Sink
+
+_NAMES = "A,B,…"
+
+
+@command(START)
+def audit(
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="A csv, csv.gz, parquet or jsonl file; - for JSON lines on standard input; "
+            "or a bundled table: flights, shipments:us_import, …",
+            show_default=False,
+            autocompletion=tables,
+        ),
+    ],
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            metavar="CELLS",
+            help="A csv, csv.gz, parquet or jsonl file; - for JSON lines on standard output. Without it, a terminal "
+            "shows the most suspicious cells and a pipe gets JSON lines.",
+            show_default=False,
+        ),
+    ] = None,
+    cut: Annotated[
+        float, typer.Option(metavar="P", help="List cells whose probability of being wrong is at least this.")
+    ] = 0.5,
+    top: Annotated[
+        int | None,
+        typer.Option("--top", min=1, metavar="N", help="List only the N most suspicious cells; a swap stays whole."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar=_NAMES, help="Check exactly these columns. Default: all that can be checked.")
+    ] = None,
+    also: Annotated[
+        str | None, typer.Option(metavar=_NAMES, help="Check these columns too, whatever their values look like.")
+    ] = None,
+    without: Annotated[str | None, typer.Option(metavar=_NAMES, help="Leave these columns out.")] = None,
+    id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="Column that identifies a row. Default: the row number."),
+    ] = None,
+    profile: Annotated[
+        str,
+        typer.Option(
+            metavar="instant|fast",
+            help="instant trains no network over rows, fast a small one, which takes longer.",
+            autocompletion=one_of(lambda: ("instant", "fast")),
+        ),
+    ] = "instant",
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="The same seed gives the same result.")
+    ] = 0,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="E",
+            help="How a csv file is written, such as latin-1, cp1252 or utf-16. Default: UTF-8.",
+            show_default=False,
+            autocompletion=one_of(lambda: ("utf-8", "latin-1", "cp1252", "utf-16")),
+        ),
+    ] = None,
+    show: Annotated[int, typer.Option("--show", metavar="N", min=0, help="Cells to show on a terminal.")] = 10,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted audit.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON on standard output: the cells, or with --out CELLS a summary.")
+    ] = False,
+) -> None:
+    """Find the cells of a table that are probably wrong, and what should stand there.
+
+    The table is all it needs: no clean history, no labels, no model. Similar rows vote on every cell, and the text of
+    its value is compared with what is usual in its column. Every column is checked unless it has only one value, has a
+    different value in every row, or is left out by name.
+
+    CELLS gets one row per suspicious cell, the most suspicious first: record (the row number or ID), column, value,
+    kind (typo, variant, format, misplaced, mismatch or missing), error (the probability that it is wrong), proposal
+    (the suggested fix; <blank> for an empty cell), confidence (the probability that the fix is right), alternatives,
+    reason, group (cells to fix together share a number), and decision, which is empty for you to fill in.
+
+    If you stop an audit that writes to CELLS, the same command with --resume continues it.
+
+    Example: [bold]carat audit suppliers.csv[/bold]
+
+    Example: [bold]carat audit suppliers.csv --id number --without Comment --out cells.csv[/bold]
+    """
+    from carat import jobs
+    from carat.auditing.options import AuditOptions
+    from carat.cli.audit_view import show as show_cells
+    from carat.cli.terminal import Output, terminal
+
+    options = AuditOptions(
+        columns=None if columns is None else _names(columns),
+        also=_names(also),
+        without=_names(without),
+        id=id,
+        profile=profile,
+        cut=cut,
+        top=top,
+        seed=seed,
+    )
+    output = Output.of(out, as_json=as_json, show=show, force=force or resume, quiet=quiet)
+    partial = _prepare(output.file, resume=resume, force=force)
+    if resume and partial is None:
+        conclude(f"{out}: already complete, nothing to resume", _stored(str(out)), as_json=as_json, quiet=quiet)
+        return
+    if resume and partial is not None and not partial.exists():
+        say(f"{partial}: nothing to resume, starting from the beginning", quiet=quiet)
+    kept = _Kept()
+    try:
+        with terminal(quiet=quiet) as observer:
+            job = jobs.audit(table, options, encoding=encoding, observer=observer, checkpoints=partial)
+            job.into(*_sinks(job, output), kept)
+    except KeyboardInterrupt:
+        if partial is not None and partial.exists():
+            say(f"{partial}: progress is saved; to continue, run the same command with --resume", quiet=quiet)
+        raise
+    if partial is not None:
+        shutil.rmtree(partial)
+    show_cells(kept.result, output.shown)
+    conclude(
+        f"{output.named}{kept.result.headline()}{output.hint(len(kept.result))}",
+        _facts(output.file, job.summary.facts()),
+        as_json=as_json and not output.speaks_json,
+        quiet=quiet,
+    )
+
+
+class _Kept:
+    """A sink that keeps the result, for what is shown at the end."""
+
+    result: AuditResult
+
+    def __enter__(self) -> _Kept:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Nothing to close."""
+
+    def take(self, batch: AuditResult) -> None:
+        self.result = batch
+
+    def finish(self, job: Any) -> None:
+        """The result is complete."""
+
+
+def _sinks(job: AuditJob, output: Output) -> list[Sink[AuditResult]]:
+    from carat.auditing.result import AuditResult
+
+    return output.sinks(AuditResult.to_file, {**job.options.facts(), "encoding": job.encoding})
+
+
+def _prepare(file: str | None, *, resume: bool, force: bool) -> Path | None:
+    """The folder for checkpoints, cleared as the options say; None where there is none, or nothing left to resume."""
+    from carat.files import locked
+    from carat.jobs.audit_job import CLAIM
+
+    if file is None or file == "-":
+        if resume:
+            raise InputError("--resume continues an audit that writes to a file; add its --out CELLS")
+        return None
+    partial = Path(f"{file}.partial")
+    with locked(Path(file)):  # else one audit could clear away what another is writing
+        if partial.exists() and not (partial / CLAIM).exists() and (not partial.is_dir() or any(partial.iterdir())):
+            raise InputError(f"{partial}: is in the way and not from an audit; move it, or choose another --out")
+        if resume:
+            return None if Path(file).exists() and not partial.exists() else partial
+        if partial.exists():
+            if not force:
+                raise InputError(
+                    f"{partial}: holds an unfinished audit; continue with --resume or start over with --force"
+                )
+            shutil.rmtree(partial)
+    return partial
+
+
+def _facts(file: str | None, summary: dict[str, Any]) -> dict[str, Any]:
+    """How an audit ended, for machines."""
+    return {"out": file, **summary}
+
+
+def _stored(file: str) -> dict[str, Any]:
+    """The facts of an audit that ended before, as the file beside its output has them."""
+    from carat.jobs.sinks import sidecar_of
+
+    try:
+        summary = json.loads(sidecar_of(file).read_text(encoding="utf-8"))["summary"]
+    except (OSError, ValueError, KeyError):
+        summary = {}
+    return _facts(file, summary)
+
+
+def _names(text: str | None) -> list[str]:
+    """Names between commas; one with a comma of its own is put in quotes.
+
+    >>> _names('City, "Name, first",ZIP')
+    ['City', 'Name, first', 'ZIP']
+    """
+    if text is None:
+        return []
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]

@@ -1,0 +1,57 @@
+"""`carat.audit`: an audit whose whole outcome is kept in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from carat.auditing.options import AuditOptions
+from carat.auditing.result import AuditResult
+from carat.jobs.audit_job import AuditJob
+from carat.observing import Observer, watching
+
+
+def audit(
+    data: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    also: Sequence[str] = (),
+    without: Sequence[str] = (),
+    id: str | None = None,
+    profile: str = "instant",
+    cut: float = 0.5,
+    top: int | None = None,
+    seed: int = 0,
+    encoding: str | None = None,
+    progress: bool | Observer = False,
+    checkpoints: str | Path | None = None,
+) -> AuditResult:
+    """Find the cells of a table that are probably wrong, and what should stand there.
+
+    An audit needs no clean history, no labels and no model: it learns from the table itself. Every column takes part
+    unless it is constant, has a different value in every row, or is left out by name.
+
+    Args:
+        data: a frame (pandas, polars, pyarrow), a dictionary of columns, a path, or the name of a dataset.
+        columns: look at exactly these columns.
+        also: look at these columns besides, whatever their values look like.
+        without: leave these columns out.
+        id: column that identifies a row. By default, that is the row number or the index label of a pandas frame.
+        profile: `instant`, or `fast` with a small network over the rows, which takes longer.
+        cut: cells whose probability of being wrong is at least this are listed.
+        top: only so many of the most suspicious cells. Cells that are fixed together stay together, so there may be a
+            few more.
+        seed: every random choice follows from it. The same seed gives the same result.
+        encoding: of a CSV file, such as `latin-1`; UTF-8 by default.
+        progress: True shows progress bars. An observer is told of stages and remarks. By default, remarks go to the
+            logger `carat`.
+        checkpoints: a folder for progress. If the audit is interrupted, the same call continues from there.
+    """
+    options = AuditOptions(
+        columns=columns, also=also, without=without, id=id, profile=profile, cut=cut, top=top, seed=seed
+    )
+    with watching(progress) as observer:
+        job = AuditJob(data, options, encoding=encoding, observer=observer, checkpoints=checkpoints)
+        (result,) = job
+    return result

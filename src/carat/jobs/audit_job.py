@@ -1,0 +1,276 @@
+"""Audit a table: read it, find its suspicious cells, and hand them on."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from carat._version import __version__
+from carat.auditing import audit as finding
+from carat.auditing.findings import ColumnReport, Findings
+from carat.auditing.options import AuditOptions
+from carat.auditing.reading import Reading, read_table
+from carat.auditing.result import AuditOrigin, AuditResult, column_json, finite
+from carat.auditing.roles import CHOSEN, UNIQUE, roles
+from carat.auditing.table import AuditTable
+from carat.errors import InputError
+from carat.files import write_text
+from carat.jobs.job import Cancel, Sink, Summary, pour
+from carat.observing import Observer, Remark, Silent, Stage
+from carat.training import Run
+
+LISTED = 12
+"""Columns that a remark names; a table may have hundreds."""
+FEW = 30
+"""Rows below which other rows can hardly vouch for anything."""
+HARDLY = 0.1
+"""A column is foretold where votes close at least this share of the gap left by guessing its most frequent value."""
+CLAIM = "audit.json"
+"""The file that says which audit a folder of checkpoints belongs to."""
+
+
+@dataclass
+class AuditSummary(Summary):
+    """What an audit did.
+
+    Args:
+        cells: suspicious cells that came out.
+        kinds: by kind, how many they are.
+        rate: the estimated share of wrong cells among those looked at; None where there is no estimate.
+        columns: what became of every column.
+    """
+
+    origin: AuditOrigin | None = None  # type: ignore[assignment] # there is no model to name
+    cells: int = 0
+    kinds: dict[str, int] = field(default_factory=dict)
+    rate: float | None = None
+    columns: list[dict[str, Any]] = field(default_factory=list)
+
+
+class AuditJob:
+    """One audit of a table; its one batch is the `AuditResult`. It can be iterated once.
+
+    Args:
+        data: a frame, a path, `-` for standard input, or the name of a dataset.
+        options: which columns take part, how sure it must be, and how thorough.
+        encoding: of a CSV file; None is UTF-8.
+        observer: is told of progress and remarks.
+        cancel: stops the audit between two steps of a stage.
+        checkpoints: a folder for progress; an audit of the same table with the same options continues there.
+    """
+
+    name = "audit"
+    """As the command line calls it."""
+
+    def __init__(
+        self,
+        data: Any,
+        options: AuditOptions | None = None,
+        *,
+        encoding: str | None = None,
+        observer: Observer | None = None,
+        cancel: Cancel | None = None,
+        checkpoints: str | Path | None = None,
+    ) -> None:
+        self.data, self.options, self.encoding = data, options or AuditOptions(), encoding
+        self.observer, self.cancel = observer or Silent(), cancel or Cancel()
+        self.checkpoints = None if checkpoints is None else Path(checkpoints)
+        self.summary = AuditSummary()
+        self._begun = False
+
+    def __iter__(self) -> Iterator[AuditResult]:
+        """The result, when it is complete."""
+        if self._begun:
+            raise InputError("a job runs once; make another one for another run")
+        self._begun = True
+        heeding = _Heeding(self)
+        self.cancel.check()
+        reading = read_table(self.data, self.options, encoding=self.encoding, observer=heeding)
+        self.summary.read = reading.table.rows
+        self._remark_about(reading)
+        self._remark_columns(reading)
+        if self.checkpoints is not None:
+            claim(self.checkpoints, reading, self.options)
+        self.cancel.check()
+        run = Run(seed=self.options.seed, observer=heeding, checkpoints=self.checkpoints)
+        found = finding.audit_table(reading.table, self.options, run)
+        self.cancel.check()
+        self._remark_unforetold(found, reading)
+        yield self._conclude(found, reading)
+        self.cancel.check()
+
+    def into(self, *sinks: Sink[AuditResult]) -> AuditSummary:
+        """Run to the end, the result into every sink; where something goes wrong, no sink keeps half of it."""
+        pour(self, sinks)
+        return self.summary
+
+    def empty(self) -> AuditResult:
+        """A result without cells, for its columns."""
+        none = np.empty(0, dtype=np.int64)
+        found = Findings(none, none, [], np.empty(0), [], np.empty(0), [], [], none, ())
+        return AuditResult(found, Reading(AuditTable((), 0), "the table", ""), self.options)
+
+    def remark(self, code: str, text: str, *, warning: bool = False, remedies: tuple[str, ...] = ()) -> None:
+        """For the observer, and for the summary."""
+        self.pass_on(Remark(code, text, warning, remedies))
+
+    def pass_on(self, remark: Remark) -> None:
+        """For the observer, and for the summary."""
+        self.summary.remarks.append(remark)
+        self.observer.remark(remark)
+
+    def _conclude(self, found: Findings, reading: Reading) -> AuditResult:
+        if self.options.top is not None:
+            found = found.top(self.options.top)
+        origin = AuditOrigin(
+            __version__,
+            self.options.facts(),
+            reading.label,
+            reading.fingerprint,
+            reading.table.rows,
+            datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        result = AuditResult(found, reading, self.options, origin)
+        done = self.summary
+        done.records = len(np.unique(found.row))
+        done.cells, done.kinds, done.rate = len(found), result.kinds(), finite(found.rate)
+        done.columns, done.origin = [column_json(report) for report in result.columns], origin
+        return replace(result, remarks=tuple(done.remarks))
+
+    def _remark_about(self, reading: Reading) -> None:
+        """What whoever reads the results should know of the table as a whole."""
+        if reading.ambiguous is not None and self.options.id is None:
+            self.remark(
+                "index",
+                f"the index of the frame {reading.ambiguous}, so `record` is the position of a row, counted from 0: "
+                "call reset_index() first, or name a column that identifies the rows with `id`",
+                warning=True,
+            )
+        if reading.table.rows < FEW:
+            rows = f"{reading.table.rows:,} row{' is' if reading.table.rows == 1 else 's are'}"
+            self.remark("few-rows", f"{rows} too few to learn much; treat the results as a first impression")
+
+    def _remark_columns(self, reading: Reading) -> None:
+        """What is taken and what is left out, in one line each, before the work begins."""
+        given = zip(reading.table.columns, roles(reading.table, self.options), strict=True)
+        reports = [
+            *(ColumnReport(column.name, role, why) for column, (role, why) in given),
+            *(ColumnReport(name, "left out", why) for name, why in reading.unread),
+        ]
+        by_role = {role: [each for each in reports if each.role == role] for role in ("voted", "text", "left out")}
+        if by_role["voted"]:
+            self.remark("audited", f"columns: {_listed([each.name for each in by_role['voted']])}")
+        else:
+            text = "no column has values that repeat, so similar rows can't vote on any"
+            self.remark("nothing-voted", text, warning=True)
+        if by_role["text"]:
+            self.remark("text-alone", f"only the text is checked in: {_with_reasons(by_role['text'])}")
+        if by_role["left out"]:
+            remedies = self._remedies(by_role["left out"])
+            self.remark("left-out", f"left out: {_with_reasons(by_role['left out'])}", remedies=remedies)
+
+    def _remark_unforetold(self, found: Findings, reading: Reading) -> None:
+        """Which columns nothing predicts."""
+        unforetold = [each.name for each in _unforetold(found, reading.table)]
+        if unforetold:
+            text = f"nothing predicts {_listed(unforetold)}: a wrong value there is found only if its text is unusual"
+            self.remark("unforetold", text)
+
+    def _remedies(self, left_out: Sequence[ColumnReport]) -> tuple[str, ...]:
+        """The options that take in what was left out unasked, or let it name the rows."""
+        unasked = [each.why for each in left_out if each.why not in CHOSEN]
+        return (
+            *(("also",) if unasked else ()),
+            *(("id",) if UNIQUE in unasked and self.options.id is None else ()),
+        )
+
+
+def audit(
+    data: Any,
+    options: AuditOptions | None = None,
+    *,
+    encoding: str | None = None,
+    observer: Observer | None = None,
+    cancel: Cancel | None = None,
+    checkpoints: str | Path | None = None,
+) -> AuditJob:
+    """A job that audits a table; see `AuditJob` for the arguments."""
+    return AuditJob(data, options, encoding=encoding, observer=observer, cancel=cancel, checkpoints=checkpoints)
+
+
+def claim(checkpoints: Path, reading: Reading, options: AuditOptions) -> None:
+    """Mark a folder of checkpoints as this audit's, or refuse the folder of another one."""
+    decides = {name: value for name, value in options.facts().items() if name != "top"}
+    mine = {"carat": __version__, "data": reading.fingerprint, "options": decides}
+    file = checkpoints / CLAIM
+    if file.exists():
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(f"{file}: is damaged; remove {checkpoints} and start over") from error
+        if found != json.loads(json.dumps(mine)):
+            raise InputError(
+                f"{checkpoints}: belongs to an audit with other data or settings; use those, or remove it and start "
+                "over"
+            )
+        return
+    checkpoints.mkdir(parents=True, exist_ok=True)
+    write_text(file, json.dumps(mine))
+
+
+class _Heeding:
+    """Passes all on to the observer of a job, and stops where somebody asked to."""
+
+    def __init__(self, job: AuditJob) -> None:
+        self._job = job
+
+    def stage(self, name: str, total: int | None) -> Stage:
+        self._job.cancel.check()
+        return _HeedingStage(self._job.observer.stage(name, total), self._job.cancel)
+
+    def remark(self, remark: Remark) -> None:
+        self._job.pass_on(remark)
+
+
+class _HeedingStage:
+    def __init__(self, stage: Stage, cancel: Cancel) -> None:
+        self._stage, self._cancel = stage, cancel
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        self._cancel.check()
+        self._stage.advance(steps, note)
+
+    def more(self, steps: int) -> None:
+        self._stage.more(steps)
+
+    def finish(self) -> None:
+        self._stage.finish()
+
+
+def _unforetold(found: Findings, table: AuditTable) -> Iterator[ColumnReport]:
+    """Columns whose values the votes name hardly more often than a guess, and in which no vote found anything."""
+    voted = Counter(
+        place for place, kind in zip(found.column.tolist(), found.kind, strict=True) if kind in ("mismatch", "missing")
+    )
+    for place, (report, column) in enumerate(zip(found.columns, table.columns, strict=True)):
+        if report.role != "voted" or not np.isfinite(report.foretold) or voted[place]:
+            continue
+        guess = float(column.counts[:1].sum()) / max(int(column.counts.sum()), 1)
+        if report.foretold - guess < HARDLY * (1 - guess):
+            yield report
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+def _with_reasons(reports: Sequence[ColumnReport]) -> str:
+    return _listed([f"{report.name} ({report.why})" for report in reports])

@@ -1,0 +1,202 @@
+"""The job of an audit: remarks, a summary, sinks that hold all or nothing, cancellation, checkpoints."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import carat
+from carat import jobs
+from carat.auditing.findings import Findings
+from carat.auditing.options import AuditOptions
+from carat.auditing.result import AuditResult
+from carat.errors import Cancelled, InputError
+from carat.observing import Remark, Stage
+from tests.jobs.test_jobs import Watching
+from tests.support.audits import STEPS, cities, fake_audit
+
+
+@pytest.fixture(autouse=True)
+def _fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carat.auditing.audit.audit_table", fake_audit)
+
+
+def said(data: Any, options: AuditOptions | None = None) -> dict[str, str]:
+    job = jobs.audit(data, options)
+    list(job)
+    return {remark.code: remark.text for remark in job.summary.remarks}
+
+
+def test_one_result_and_its_summary() -> None:
+    watching = Watching()
+    job = jobs.audit(cities(), AuditOptions(top=2, seed=3), observer=watching)
+    (result,) = job
+    done = job.summary
+    assert (done.read, done.records, done.cells, done.kinds, done.rate) == (40, 2, 3, {"typo": 1, "misplaced": 2}, 0.02)
+    assert done.origin is not None
+    assert done.origin.options == {**AuditOptions().facts(), "top": 2, "seed": 3}
+    assert (done.origin.data, done.origin.rows) == ("the table", 40)
+    assert result.remarks == tuple(done.remarks) == tuple(watching.remarks)
+    assert list(watching.stages) == ["reading the table", "auditing"]
+    json.dumps(done.facts(), allow_nan=False)
+    with pytest.raises(InputError, match="a job runs once"):
+        list(job)
+
+
+def test_it_says_what_it_took_and_left_out() -> None:
+    unusual = [f"u{n}" if n % 3 else "often" for n in range(40)]
+    table = cities().append_column("Note", pa.array(unusual)).append_column("tags", pa.array([["a"]] * 40))
+    assert said(table) == {
+        "audited": "columns: City, Land",
+        "text-alone": "only the text is checked in: Note (most values occur only once)",
+        "left-out": "left out: number (a different value in every row), Kind (only one value), tags (lists or structs)",
+    }
+
+
+def test_left_out_columns_can_be_taken_or_name_the_rows() -> None:
+    def remedies(options: AuditOptions) -> tuple[str, ...]:
+        job = jobs.audit(cities(), options)
+        list(job)
+        return next(remark.remedies for remark in job.summary.remarks if remark.code == "left-out")
+
+    assert remedies(AuditOptions()) == ("also", "id")
+    assert remedies(AuditOptions(id="number")) == ("also",)
+    assert remedies(AuditOptions(without=["Kind", "number"])) == (), "who left them out knows how to take them in"
+
+
+def test_a_column_that_nothing_predicts_is_pointed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    def foretold(share: float, kind: str) -> Any:
+        def made(*given: Any) -> Findings:
+            found = fake_audit(*given).top(1)
+            columns = tuple(replace(each, foretold=share if each.name == "City" else 0.9) for each in found.columns)
+            return replace(found, columns=columns, kind=[kind])
+
+        return made
+
+    # Half of the cells say Leith or Callao: whoever guesses is right every other time.
+    for share, kind, told in ((0.5, "typo", True), (0.8, "typo", False), (0.5, "mismatch", False)):
+        monkeypatch.setattr("carat.auditing.audit.audit_table", foretold(share, kind))
+        assert ("nothing predicts City:" in said(cities()).get("unforetold", "")) is told
+
+
+def test_few_rows_and_nothing_to_vote_on() -> None:
+    assert said({"a": "x", "b": "y"})["few-rows"].startswith("1 row is too few")
+    assert "can't vote on any" in said({"a": "x", "b": "y"})["nothing-voted"]
+    assert "few-rows" not in said(cities())
+
+
+def test_hundreds_of_columns_are_not_all_listed() -> None:
+    text = said({f"c{n}": ["x", "y"] * 20 for n in range(500)})["audited"]
+    assert text.startswith("columns: c0, c1,")
+    assert text.endswith("c11 and 488 more")
+
+
+def test_an_index_that_names_no_row_is_said() -> None:
+    frame = cities().to_pandas().set_index(pd.Index([1] * 40))
+    assert "the index of the frame repeats labels" in said(frame)["index"]
+    assert "index" not in said(frame, AuditOptions(id="number"))
+
+
+def test_remarks_go_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "carat"):
+        carat.audit(cities())
+    assert "columns: City, Land" in caplog.messages
+    assert any('use one anyway with also=["NAME"]' in message for message in caplog.messages)
+
+
+def test_sinks_get_the_cells_and_the_word_on_them(tmp_path: Path) -> None:
+    file = tmp_path / "cells.jsonl"
+    job = jobs.audit(cities(), AuditOptions(id="number"))
+    summary = job.into(jobs.Sidecar(file, {"cut": 0.5}), jobs.TableSink(file, AuditResult.to_file))
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [row["record"] for row in rows] == ["N-003", "N-007", "N-007", "N-005"]
+    about = json.loads((tmp_path / "cells.jsonl.about.json").read_text(encoding="utf-8"))
+    assert (about["job"], about["summary"]["cells"], about["options"]) == ("audit", 4, {"cut": 0.5})
+    assert about["origin"]["options"]["id"] == "number"
+    assert about["remarks"] == [remark.text for remark in summary.remarks]
+
+
+def test_no_sink_keeps_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*given: Any) -> Findings:
+        raise InputError("no")
+
+    monkeypatch.setattr("carat.auditing.audit.audit_table", broken)
+    with pytest.raises(InputError):
+        jobs.audit(cities()).into(
+            jobs.Sidecar(tmp_path / "c.csv"), jobs.TableSink(tmp_path / "c.csv", AuditResult.to_file)
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_result_has_the_columns() -> None:
+    assert jobs.audit(cities()).empty().to_file().schema.names == carat.audit(cities()).to_file().schema.names
+
+
+class Stopping(Watching):
+    """Cancels in a stage, after so many steps."""
+
+    def __init__(self, cancel: jobs.Cancel, name: str, steps: int) -> None:
+        super().__init__()
+        self._cancel, self._name, self._steps = cancel, name, steps
+
+    def stage(self, name: str, total: int | None) -> Watching:
+        super().stage(name, total)
+        if name == self._name and not self._steps:
+            self._cancel.set()
+        return self
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        super().advance(steps, note)
+        if self._last == self._name and len(self.stages[self._name]) == self._steps:
+            self._cancel.set()
+
+
+@pytest.mark.parametrize(("stage", "steps"), [("reading the table", 0), ("auditing", 0), ("auditing", 2)])
+def test_cancelling_stops_between_steps(tmp_path: Path, stage: str, steps: int) -> None:
+    cancel = jobs.Cancel()
+    watching = Stopping(cancel, stage, steps)
+    file = tmp_path / "c.csv"
+    with pytest.raises(Cancelled):
+        jobs.audit(cities(), observer=watching, cancel=cancel).into(jobs.TableSink(file, AuditResult.to_file))
+    assert len(watching.stages[stage]) == steps
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cancelled_audit_does_not_begin() -> None:
+    cancel = jobs.Cancel()
+    cancel.set()
+    with pytest.raises(Cancelled):
+        list(jobs.audit("no such file.csv", cancel=cancel))
+
+
+def test_the_observer_of_the_science_is_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def remarking(table: Any, options: Any, run: Any) -> Findings:
+        run.observer.remark(Remark("slow", "this takes a while"))
+        stage: Stage = run.observer.stage("x", None)
+        stage.more(3)
+        return fake_audit(table, options, run)
+
+    monkeypatch.setattr("carat.auditing.audit.audit_table", remarking)
+    assert said(cities())["slow"] == "this takes a while"
+
+
+def test_checkpoints_belong_to_one_audit(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "progress"
+    first = carat.audit(cities(), checkpoints=folder)
+    assert {path.name for path in folder.iterdir()} == {"audit.json", *(f"stage-{step}.json" for step in range(STEPS))}
+    again = carat.audit(cities(), checkpoints=folder, top=1)
+    assert again.to_arrow() == first.to_arrow().slice(0, 1), "how many are shown decides nothing"
+    for data, options in ((cities(41), {}), (cities(), {"seed": 1}), (cities(), {"without": ["City"]})):
+        with pytest.raises(InputError, match="belongs to an audit with other data or settings"):
+            carat.audit(data, checkpoints=folder, **options)
+    (folder / "audit.json").write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match=r"audit\.json: is damaged; remove .*progress and start over"):
+        carat.audit(cities(), checkpoints=folder)
