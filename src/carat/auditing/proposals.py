@@ -31,6 +31,8 @@ PART = 256
 FAR = -9.0
 """What a value that this is no slip of is worth as its origin, in nats: any value can stand in place of another."""
 ALTERNATIVES = 3
+EMPTY = 0.95
+"""How probably a word for nothing among numbers means an empty cell."""
 SURE = ("best", "gap", "vote", "slip", "error", "voted", "novel", "blank")
 """What is known of a proposal when its confidence is decided."""
 
@@ -69,15 +71,18 @@ def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, 
     votes = _votes(eyes, rows, numbers, flagged)
     texts: list[str | None] = []
     others, told, vote = [], [], []
+    numeric = {
+        place: is_numeric(eyes.table.columns[place], eyes.texts[place].placeholder) for place in eyes.plan.places
+    }
     for k, (row, number) in enumerate(zip(rows.tolist(), numbers.tolist(), strict=True)):
         place = eyes.plan.places[number]
         column, known = eyes.table.columns[place], eyes.texts[place]
         code = int(column.codes[row])
         voted = number < len(eyes.plan.voted)
-        if code >= 0 and known.placeholder[code] and is_numeric(column, known.placeholder):
-            candidates = {"": 0.0}
-        else:
-            candidates = _candidates(eyes, place, code, votes[k], voted)
+        candidates = _candidates(eyes, place, code, votes[k], voted)
+        nothing = code >= 0 and bool(known.placeholder[code]) and numeric[place]
+        if nothing and max(candidates.values(), default=-np.inf) < np.log(0.5):
+            candidates = {"": 0.0}  # a word for nothing among numbers, and nobody knows the number
         ranked = _ranked(column.values[code] if code >= 0 else None, candidates)
         texts.append(ranked[0][0] if ranked else None)
         others.append([text for text, _, _ in ranked[1 : 1 + ALTERNATIVES]])
@@ -187,6 +192,8 @@ class Trust:
         with torch.no_grad():
             found = torch.stack([network(told).sigmoid() for network in self.networks])
         right = found.gather(0, (1 - fold)[None]).squeeze(0).double().numpy()
+        # Slips can't teach this one: what they replaced by a word for nothing was something.
+        right = np.where([text == "" for text in proposed.text], EMPTY, right)
         return np.where([text is None for text in proposed.text], 0.0, right)
 
 

@@ -18,7 +18,7 @@ from carat.auditing.table import AuditColumn
 from carat.auditing.texts import OF_VALUES, ValueTexts
 from carat.data.spelling import shapes
 
-MARGIN, CLEAR = 3.0, 0.5
+MARGIN, CLEAR = 2.0, 0.3
 """The vote disagrees where the value is so many nats below the best, and the best is likelier than this."""
 TIMES = 3.0
 """A variant is odd beside one that is so many times as frequent."""

@@ -1,0 +1,180 @@
+"""Audits against the truth: dirty tables with a clean twin, and tables that are spoiled here.
+
+    python benchmarks/audit.py --twin DIRTY.csv CLEAN.csv [--reletter]
+    python benchmarks/audit.py --spoil flights|FILE… [--rows N] [--share 0.05] [--seed 0]
+    python benchmarks/audit.py --untouched flights|FILE…
+
+An error is a cell where dirty and clean differ. Detection: flagged cells (error ≥ 0.5) against errors. Repair:
+precision is the share of proposals that are right, recall the share of errors that they put right. `--reletter`
+replaces each character that differs, in texts of the same length, by a random one of its class. One JSON line per
+table: both with precision, recall and F1, the share of proposals with confidence ≥ 0.9 that are right and which share
+of all right proposals they are, expected calibration errors, and for spoiled tables recall by kind of slip.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import string
+import time
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import torch
+
+import carat
+from carat.data.slips import Spoiled, slip
+from carat.data.text import to_text
+from carat.experiments.bench import read_dataset
+from carat.explain.calibration import expected_calibration_error
+
+CERTAIN = 0.9
+
+
+def read_csv(path: str) -> pa.Table:
+    """A CSV file as text; empty cells are blank."""
+    names = pacsv.open_csv(path).schema.names
+    options = pacsv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
+    )
+    return pacsv.read_csv(path, convert_options=options)
+
+
+def relettered(dirty: pa.Table, clean: pa.Table, seed: int = 0) -> pa.Table:
+    """Every character that differs replaced by a random one of the class of the right one."""
+    generator = np.random.default_rng(seed)
+
+    def another(right: str) -> str:
+        letters = string.digits if right.isdigit() else string.ascii_lowercase
+        return str(generator.choice([each for each in letters if each != right]))
+
+    columns = []
+    for wrong, right in zip(dirty.columns, clean.columns, strict=True):
+        cells = [
+            "".join(another(y) if x != y else x for x, y in zip(a, b, strict=True))
+            if a and b and len(a) == len(b)
+            else a
+            for a, b in zip(wrong.to_pylist(), right.to_pylist(), strict=True)
+        ]
+        columns.append(pa.array(cells, pa.string()))
+    return pa.table(columns, names=dirty.column_names)
+
+
+def as_text(name: str, rows: int | None) -> pa.Table:
+    """A table by name or file, every column as text; some rows of it, drawn at random."""
+    table = read_dataset(name).table
+    if rows is not None and rows < table.num_rows:
+        table = table.take(pa.array(np.sort(np.random.default_rng(0).permutation(table.num_rows)[:rows])))
+    return pa.table({column: to_text(table[column].combine_chunks(), column) for column in table.column_names})
+
+
+def f1(precision: float, recall: float) -> float:
+    """Their harmonic mean."""
+    return 2 * precision * recall / max(precision + recall, 1e-12)
+
+
+def measured(dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: int) -> dict[str, Any]:
+    """An audit of the dirty table, measured."""
+    truth = [column.to_pylist() for column in clean.columns]
+    held = [column.to_pylist() for column in dirty.columns]
+    wrong = {
+        (row, place)
+        for place, (before, after) in enumerate(zip(held, truth, strict=True))
+        for row, (a, b) in enumerate(zip(before, after, strict=True))
+        if (a or None) != (b or None)
+    }
+    began = time.perf_counter()
+    result = carat.audit(dirty, seed=seed)
+    seconds = time.perf_counter() - began
+    rows = result.to_arrow().to_pylist()
+    place_of = {name: place for place, name in enumerate(dirty.column_names)}
+    found, right, certain = set(), 0, [0, 0]
+    errors, sure = [], []
+    for row in rows:
+        cell = (row["record"], place_of[row["column"]])
+        found.add(cell)
+        errors.append((row["error"], cell in wrong))
+        if row["proposal"] is None:
+            continue
+        made = None if row["proposal"] in ("", "<blank>") else row["proposal"]
+        good = cell in wrong and made == (truth[cell[1]][cell[0]] or None)
+        right += good
+        sure.append((row["confidence"], good))
+        if row["confidence"] >= CERTAIN:
+            certain[0] += 1
+            certain[1] += good
+    hit = len(found & wrong)
+    changed = sum(row["proposal"] is not None for row in rows)
+    precision, recall = hit / max(len(found), 1), hit / max(len(wrong), 1)
+    repaired, restored = right / max(changed, 1), right / max(len(wrong), 1)
+    line: dict[str, Any] = {
+        "rows": dirty.num_rows,
+        "columns": dirty.num_columns,
+        "errors": len(wrong),
+        "seconds": round(seconds, 1),
+        "flagged_share": round(len(found) / (dirty.num_rows * dirty.num_columns), 5),
+        "detection": [round(value, 3) for value in (precision, recall, f1(precision, recall))],
+        "repair": [round(value, 3) for value in (repaired, restored, f1(repaired, restored))],
+        "certain": [round(certain[1] / max(certain[0], 1), 3), round(certain[1] / max(right, 1), 3)],
+        "calibration_of_error": _calibration(errors),
+        "calibration_of_confidence": _calibration(sure),
+    }
+    if spoiled is not None:
+        line["by_kind"] = _by_kind(spoiled, found, rows, place_of)
+    return line
+
+
+def _calibration(said: list[tuple[float, bool]]) -> float | None:
+    """Expected calibration error of probabilities of listed cells."""
+    if not said:
+        return None
+    probability, truth = zip(*said, strict=True)
+    return round(expected_calibration_error(torch.tensor(probability), torch.tensor(truth)), 3)
+
+
+def _by_kind(
+    spoiled: Spoiled, found: set[tuple[int, int]], rows: list[dict[str, Any]], place_of: dict[str, int]
+) -> dict[str, list[float]]:
+    """Of every kind of slip, the share that was found, and the share that was put right."""
+    proposal = {(row["record"], place_of[row["column"]]): row["proposal"] for row in rows}
+    count: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for each in spoiled.slips:
+        cell = (each.row, place_of[each.column])
+        tally = count[each.kind]
+        tally[0] += 1
+        tally[1] += cell in found
+        made = proposal.get(cell)
+        tally[2] += made is not None and (None if made in ("", "<blank>") else made) == (each.before or None)
+    return {kind: [round(hit / all_, 3), round(fixed / all_, 3)] for kind, (all_, hit, fixed) in sorted(count.items())}
+
+
+def main() -> None:
+    """Print one line per table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--twin", nargs=2, action="append", default=[])
+    parser.add_argument("--reletter", action="store_true")
+    parser.add_argument("--spoil", nargs="+", default=[])
+    parser.add_argument("--untouched", nargs="+", default=[])
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--share", type=float, default=0.05)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    for dirty_path, clean_path in arguments.twin:
+        dirty, clean = read_csv(dirty_path), read_csv(clean_path)
+        variants = [("", dirty), *([(" re-lettered", relettered(dirty, clean))] if arguments.reletter else [])]
+        for label, table in variants:
+            print(json.dumps({"table": dirty_path + label} | measured(table, clean, None, arguments.seed)), flush=True)
+    for name in arguments.spoil:
+        clean = as_text(name, arguments.rows)
+        made = slip(clean, share=arguments.share, seed=1_000 + arguments.seed)
+        print(json.dumps({"table": name} | measured(made.table, clean, made, arguments.seed)), flush=True)
+    for name in arguments.untouched:
+        clean = as_text(name, arguments.rows)
+        print(json.dumps({"table": f"{name} untouched"} | measured(clean, clean, None, arguments.seed)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
