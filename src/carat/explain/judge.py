@@ -178,6 +178,17 @@ class Judge(FittedExplainer):
             self.beside_.fit(data, run)
         return self.relearn(data, run)
 
+    def put_beside(self, explainer: FittedExplainer, data: TrainingData, run: Run | None = None) -> Self:
+        """The same around an explainer that is fitted on the same records already; it is not changed."""
+        run = run or Run()
+        self.device_ = run.device
+        self._unfitted()
+        if self.beside_ is None or self.beside_.name != explainer.name:
+            raise InputError(f"beside is '{self.beside}', so the explainer must be one, got '{explainer.name}'")
+        self.memory_.fit(data, run)
+        self.beside_ = explainer
+        return self.relearn(data, run)
+
     def relearn(self, data: TrainingData, run: Run) -> Self:
         """Learn anew to weigh what memory and the explainer beside it say; both are fitted already."""
         generator = torch.Generator().manual_seed(run.seed_of("judge"))
