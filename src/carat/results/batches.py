@@ -18,6 +18,8 @@ from carat.explain.choice import flagged
 from carat.recourse.outcome import Outcome
 from carat.results.scale import Scale
 
+LEAVE_IT = "no value stands out, so leaving the row as it is may be right"
+"""Of a row whose score is low, but whose values all look as if they belong."""
 SCORE_COLUMNS = ("record", "score", "percentile", "anomalous", "alarm")
 
 
@@ -217,9 +219,13 @@ class ResultBatch:
         percentile = self.scale.percentile(self.score)
         above = (~self.scale.below(self.score)).tolist()
         doubted = flagged(outcome.likelihood).any(dim=1).tolist()
+        told = (~outcome.likelihood.isnan()).any(dim=1) & ~self.scale.alarming(self.alarm, len(self))
         alarm = _alarms(self.alarm, len(self))
         known = zip(self.anomalous.tolist(), doubted, percentile.tolist(), alarm.to_pylist(), strict=True)
-        verdicts = [_already(*about) if fine else None for fine, about in zip(above, known, strict=True)]
+        verdicts = [
+            _already(*about) if fine else LEAVE_IT if asked and not about[1] else None
+            for fine, asked, about in zip(above, told.tolist(), known, strict=True)
+        ]
         reasons = [
             "; ".join(part for part in (verdict, reason) if part) or None
             for verdict, reason in zip(verdicts, outcome.reasons, strict=True)
