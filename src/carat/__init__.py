@@ -15,6 +15,7 @@ Learn what is normal from a table, then ask about rows:
 >>> print(model.recourse(row).explain(0))
 Row 0: anomalous, alarm 1.00, percentile 0.00
   Goods whisky is unlikely here: never seen with Port Callao, which usually goes with fish meal.
+  Of the 90 training rows most like this one, all have Goods fish meal.
   1. Goods whisky → fish meal (percentile 100.0)
 
 A table is a pandas, polars or Arrow frame, a dictionary of columns, or the path of a csv, parquet or jsonl file.

@@ -97,7 +97,7 @@ def test_an_unknown_neighbour_is_refused() -> None:
 @pytest.mark.parametrize("beside", [None, "counts"])
 def test_a_folder_gives_back_the_same_judge(beside: str | None, tmp_path: Path) -> None:
     """With and without an explainer beside it, and its lighter verdict too."""
-    model = judging(beside=beside)  # type: ignore[arg-type]
+    model = judging(beside=beside)
     model.save(tmp_path / "m")
     loaded = carat.load(tmp_path / "m")
     ids, _ = wrong_records(model)

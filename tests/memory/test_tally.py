@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 import torch
@@ -52,7 +52,7 @@ def layout(*sizes: int) -> Vocabulary:
     """The sizes and offsets of a vocabulary whose texts nobody asks for."""
     whole = torch.tensor(sizes) + FIRST
     offsets = whole.cumsum(0) - whole
-    return cast(Any, SimpleNamespace(sizes=whole, offsets=offsets, total=int(whole.sum())))
+    return cast(Vocabulary, SimpleNamespace(sizes=whole, offsets=offsets, total=int(whole.sum())))
 
 
 @pytest.mark.parametrize("limit", [None, 64])

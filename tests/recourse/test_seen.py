@@ -19,7 +19,7 @@ SEEN = Seen(torch.tensor([0, 0, 9, 1, 4, 1, 0]), torch.tensor([0]))
 
 def idle(listed: list[int], log_weight: list[float], present: int) -> list[bool]:
     found = SEEN.idle(torch.tensor([[present]]), torch.tensor([[listed]]), torch.tensor([[log_weight]]))
-    return found[0, 0].tolist()  # type: ignore[no-any-return]
+    return found[0, 0].tolist()
 
 
 def test_seen_once_and_worse_than_a_common_one() -> None:

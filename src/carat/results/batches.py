@@ -16,6 +16,7 @@ from torch import Tensor
 from carat.data.table import Table
 from carat.explain.choice import flagged
 from carat.recourse.outcome import Outcome
+from carat.results.gate import strangest_first
 from carat.results.scale import Scale
 
 LEAVE_IT = "no value stands out, so leaving the row as it is may be right"
@@ -242,6 +243,21 @@ class ResultBatch:
                 "alarm": alarm,
             }
         )
+
+
+def strangest_of(batches: list[ResultBatch], limit: int) -> list[ResultBatch]:
+    """The strangest records of several batches, no more than a limit, in batches, in the order they came."""
+    if not batches:
+        return []
+    scores = torch.cat([batch.score for batch in batches])
+    chosen = torch.zeros(len(scores), dtype=torch.bool)
+    told = [batch.alarm for batch in batches if batch.alarm is not None]
+    chosen[strangest_first(scores, torch.cat(told) if told else None)[:limit]] = True
+    kept = []
+    for batch, mine in zip(batches, chosen.split([len(batch) for batch in batches]), strict=True):
+        if mine.any():
+            kept.append(batch if mine.all() else batch.take(mine.nonzero().flatten()))
+    return kept
 
 
 def _alarms(alarm: Tensor | None, records: int) -> pa.Array:
