@@ -61,10 +61,10 @@ def main() -> None:
     ids = Table.read(open_source(test), found.schema, found.vocabulary).ids
     print(f"{train.num_rows:,} records to train on, {len(ids):,} to score, {int(label.sum())} seized or refused")
 
-    found: dict[str, torch.Tensor] = {}
+    told: dict[str, torch.Tensor] = {}
 
     def show(name: str, scores: torch.Tensor) -> None:
-        found[name] = scores.double().cpu()
+        told[name] = scores.double().cpu()
         print(f"{name:34s} {roc_auc(scores[~label], scores[label]):.4f}", flush=True)
 
     evidence = pmi(data, ids)
@@ -83,7 +83,7 @@ def main() -> None:
         explainer.fit(data, run)
         show(f"context ({name})", ContextDetector().attach(explainer).fit(data, run).score(ids))
         show(f"least likely entity ({name})", explainer.likelihood(ids).nan_to_num(nan=1.0).amin(dim=1))
-    others = dict(found)
+    others = dict(told)
     fitted = explainers[arguments.profile]
     judges = {"alone": Judge().fit(data, run)}
     if fitted.name in BESIDE:
@@ -93,7 +93,7 @@ def main() -> None:
         show(f"alarm (judge {name})", -judge.alarm(ids))
     best = max(others, key=lambda name: roc_auc(others[name][~label], others[name][label]))
     for name in judges:
-        mine = found[f"alarm (judge {name})"]
+        mine = told[f"alarm (judge {name})"]
         low, high = _interval(mine, others[best], label)
         gain = roc_auc(mine[~label], mine[label]) - roc_auc(others[best][~label], others[best][label])
         print(f"alarm (judge {name}) less {best}: {gain:+.4f}, 95 % interval {low:+.4f} to {high:+.4f}")

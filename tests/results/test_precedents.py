@@ -12,7 +12,7 @@ import carat
 from carat import jobs
 from carat.data import MISSING, UNSEEN
 from carat.explain import Judge
-from carat.memory import Memory
+from carat.memory import Ballot, Memory
 from carat.report import explanation_html
 from carat.results.precedents import ASKED, SHOWN, Agreement, Precedents
 from tests.support.fitted import frame
@@ -105,7 +105,12 @@ def test_asked_once_for_a_batch(model: carat.Model, monkeypatch: pytest.MonkeyPa
     result = model.recourse(frame(corrupted()[0]), all=True, k=1)
     asked = []
     ask = Memory.ask
-    monkeypatch.setattr(Memory, "ask", lambda memory, ids, *rest: asked.append(len(ids)) or ask(memory, ids, *rest))
+
+    def counted(memory: Memory, ids: torch.Tensor, *rest: torch.Tensor) -> Ballot:
+        asked.append(len(ids))
+        return ask(memory, ids, *rest)
+
+    monkeypatch.setattr(Memory, "ask", counted)
     explained = list(result.explanations())
     assert asked == [len(explained)]
 
