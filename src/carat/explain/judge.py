@@ -1,6 +1,6 @@
 """The judge: one small network over all domains that weighs every signal into the probability that a value is wrong.
 
-It learns from records in which entities were replaced: half of them by how frequent entities are, so that rare alone
+It learns from records in which entities were replaced: most of them by how frequent entities are, so that rare alone
 is not wrong; some by one never seen, some left blank. Where no other explainer has seen the training records it learns
 from those, each left out when it is asked about; else from held-out records.
 """
