@@ -31,7 +31,7 @@ from carat.memory import EXACT, LIMIT, Memory
 from carat.training import History, Plan, Run, TrainableNetwork, train
 from carat.training.checkpoint import part
 
-CELLS = 60_000
+CELLS = 150_000
 """Entities that the judge learns from, about."""
 COPIES = 20
 """Corrupted copies of a record, at most: of a small table the same records would only come again."""
