@@ -13,8 +13,9 @@ Learn what is normal from a table, then ask about rows:
 >>> model.explain(row)["flagged"].to_pylist()
 [['Goods']]
 >>> print(model.recourse(row).explain(0))
-Row 0: anomalous, percentile 0.00
+Row 0: anomalous, alarm 1.00, percentile 0.00
   Goods whisky is unlikely here: never seen with Port Callao, which usually goes with fish meal.
+  Of the 90 training rows most like this one, all have Goods fish meal.
   1. Goods whisky → fish meal (percentile 100.0)
 
 Or audit a table as it is, without a clean history: `carat.audit(table)` lists the cells that are probably wrong, and

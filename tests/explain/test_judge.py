@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,9 @@ import torch
 import carat
 from carat.data import MISSING, UNSEEN
 from carat.errors import InputError
-from carat.explain import Judge, targets
+from carat.explain import CountsExplainer, Judge, targets
 from carat.explain.lessons import Corruption
-from carat.testing.parts import training_data
+from carat.testing.parts import judging, training_data
 from tests.support.planted import DOMAINS, corrupted, planted_table
 
 
@@ -91,3 +92,65 @@ def test_saved_and_loaded(model: carat.Model, tmp_path: Path) -> None:
 def test_an_unknown_neighbour_is_refused() -> None:
     with pytest.raises(InputError, match="beside must be one of transformer, counts, got 'count'"):
         carat.fit(planted_table(200), profile="instant", explainer=Judge(beside="count"))
+
+
+@pytest.mark.parametrize("beside", [None, "counts"])
+def test_a_folder_gives_back_the_same_judge(beside: str | None, tmp_path: Path) -> None:
+    """With and without an explainer beside it, and its lighter verdict too."""
+    model = judging(beside=beside)
+    model.save(tmp_path / "m")
+    loaded = carat.load(tmp_path / "m")
+    ids, _ = wrong_records(model)
+    old, new = model.explainer, loaded.explainer
+    assert isinstance(old, Judge)
+    assert isinstance(new, Judge)
+    assert torch.equal(new.wrong(ids), old.wrong(ids))
+    assert torch.equal(new.light.wrong(ids), old.light.wrong(ids))
+    assert (new.light_ is None) == (beside is None)
+    assert new.facts() == old.facts()
+
+
+def test_light_does_without_the_explainer_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = judging(beside="counts").explainer
+    assert isinstance(judge, Judge)
+    light = judge.light
+    ids, gold = wrong_records(judging(beside="counts"))
+    both = judge.wrong(ids)
+    monkeypatch.setattr(CountsExplainer, "logits", None)
+    alone = light.wrong(ids)
+    assert not torch.equal(alone, both)
+    assert (targets(1 - alone) == gold).double().mean() >= 0.95
+    assert light.light is light
+    assert judge.beside_ is not None, "and the judge itself is as it was"
+    with pytest.raises(TypeError):
+        judge.wrong(ids)
+
+
+def test_put_beside_what_is_fitted_already() -> None:
+    data = training_data()
+    counts = CountsExplainer().fit(data)
+    judge = Judge(beside="counts").put_beside(counts, data)
+    assert judge.beside_ is counts
+    ids, gold = wrong_records(judging())
+    assert (targets(judge.likelihood(ids)) == gold).double().mean() >= 0.95
+    with pytest.raises(InputError, match="beside is 'None', so the explainer must be one, got 'counts'"):
+        Judge().put_beside(counts, data)
+
+
+@pytest.mark.parametrize("exact", [None, 8])
+def test_answers_do_not_depend_on_batch_or_order(exact: int | None, model: carat.Model, judge: Judge) -> None:
+    """Also where a question looks at some of the records only."""
+    asked = judge
+    if exact is not None:
+        asked = copy.copy(judge)
+        asked.memory_ = copy.copy(judge.memory_)
+        asked.memory_.exact, asked.memory_.limit = exact, 50
+    ids, _ = wrong_records(model)
+    ids = torch.cat([ids, model.vocabulary.encode(planted_table(150, seed=9).to_pylist())])
+    ids[::7, 1], ids[::11, 2] = MISSING, UNSEEN
+    whole = asked.likelihood(ids)
+    order = torch.randperm(len(ids), generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(asked.likelihood(ids[order]), whole[order], rtol=1e-4, atol=1e-5, equal_nan=True)
+    for size in (1, 7, 100):
+        parts = torch.cat([asked.likelihood(part) for part in ids[:60].split(size)])
+        torch.testing.assert_close(parts, whole[:60], rtol=1e-4, atol=1e-5, equal_nan=True)

@@ -135,6 +135,22 @@ def test_verdicts_in_plain_words(model: carat.Model) -> None:
     assert one.to_json()["alarm"] == one.alarm
 
 
+def test_leaving_a_row_as_it_is_is_an_answer(model: carat.Model) -> None:
+    """A low score alone, with values that all belong, is no reason to change anything."""
+    found = model.with_threshold(0.5).recourse(RECORDS, gate="score", k=1)
+    reasons = {row["record"]: row["reason"] for row in found.records}
+    flagged = {row["record"] for row in found.records if row["flagged"]}
+    leave = "no value stands out, so leaving the row as it is may be right"
+    unflagged = set(reasons) - flagged
+    assert unflagged
+    assert flagged
+    assert all(reasons[record].startswith(leave) for record in unflagged)
+    assert not any(leave in (reasons[record] or "") for record in flagged)
+    some = found.explain(min(unflagged))
+    assert some.counterfactuals, "a fix is still on offer"
+    assert f"Note: {leave}" in str(some)
+
+
 def test_what_fit_found_is_told(model: carat.Model) -> None:
     assert in_words(model.training)[0].startswith("Only 60 held-out rows set the threshold")
     large = carat.fit(planted_table(2_400), profile="instant", device="cpu")

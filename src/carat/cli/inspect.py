@@ -57,7 +57,8 @@ def _domains(contents: Contents) -> dict[str, dict[str, Any]]:
 def _explainer_line(explainer: dict[str, Any] | None) -> str:
     if explainer is None:
         return "none"
-    calibration = explainer["facts"]["calibration"]
+    facts = explainer["facts"]
+    calibration = facts["verdicts"]["network"]["calibration"] if "verdicts" in facts else facts["calibration"]
     calibration = calibration.get("tuned", calibration)
     return f"{explainer['name']}, expected calibration error {calibration['error_after']:.4f}"
 

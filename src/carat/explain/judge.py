@@ -1,6 +1,6 @@
 """The judge: one small network over all domains that weighs every signal into the probability that a value is wrong.
 
-It learns from records in which entities were replaced: half of them by how frequent entities are, so that rare alone
+It learns from records in which entities were replaced: most of them by how frequent entities are, so that rare alone
 is not wrong; some by one never seen, some left blank. Where no other explainer has seen the training records it learns
 from those, each left out when it is asked about; else from held-out records.
 """
@@ -31,7 +31,7 @@ from carat.memory import EXACT, LIMIT, Memory
 from carat.training import History, Plan, Run, TrainableNetwork, train
 from carat.training.checkpoint import part
 
-CELLS = 60_000
+CELLS = 150_000
 """Entities that the judge learns from, about."""
 COPIES = 20
 """Corrupted copies of a record, at most: of a small table the same records would only come again."""
@@ -176,6 +176,17 @@ class Judge(FittedExplainer):
         self.memory_.fit(data, run)
         if self.beside_ is not None:
             self.beside_.fit(data, run)
+        return self.relearn(data, run)
+
+    def put_beside(self, explainer: FittedExplainer, data: TrainingData, run: Run | None = None) -> Self:
+        """The same around an explainer that is fitted on the same records already; it is not changed."""
+        run = run or Run()
+        self.device_ = run.device
+        self._unfitted()
+        if self.beside_ is None or self.beside_.name != explainer.name:
+            raise InputError(f"beside is '{self.beside}', so the explainer must be one, got '{explainer.name}'")
+        self.memory_.fit(data, run)
+        self.beside_ = explainer
         return self.relearn(data, run)
 
     def relearn(self, data: TrainingData, run: Run) -> Self:

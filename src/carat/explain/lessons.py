@@ -24,7 +24,7 @@ class Corruption:
     """
 
     untouched: float = 0.3
-    by_frequency: float = 0.7
+    by_frequency: float = 0.85
     unseen: float = 0.03
     blank: float = 0.03
 

@@ -170,12 +170,12 @@ def fit_prepared(
             **({} if found is None else {"found": found}),
         },
     )
-    model = replace(model, blends=_blends(model, data, run))
+    model = replace(model, blends=learned_blends(model, data, run))
     seconds = round(time.monotonic() - began, 2)
     return replace(model, training={**model.training, "seconds": seconds})
 
 
-def _blends(model: Model, data: TrainingData, run: Run) -> dict[str, Blend]:
+def learned_blends(model: Model, data: TrainingData, run: Run) -> dict[str, Blend]:
     """Learned weights for the methods that have any, where a judge and a quick detector make that possible."""
     parts = model.parts()
     if parts.judge is None or not isinstance(model.detector, GridDetector):

@@ -19,9 +19,10 @@ def in_words(training: Mapping[str, Any]) -> list[str]:
         return []
     said = [_caught(one) for one in found["caught"]]
     if not said:
+        few = found["records"]
         said = [
-            f"Only {found['records']:,} held-out rows set the threshold: rows stranger than all of them are anomalous, "
-            "and the share of false alarms is not known"
+            f"Only {few:,} held-out row{' sets' if few == 1 else 's set'} the threshold: rows stranger than "
+            f"{'it' if few == 1 else 'all of them'} are anomalous, and the share of false alarms is not known"
         ]
     if "roc_auc" in found:
         both, alone = (found["roc_auc"][way] for way in ("gate", "score"))

@@ -32,6 +32,7 @@ from carat.results.batches import ResultBatch
 from carat.results.clearing import Clearing
 from carat.results.evidence import Evidence
 from carat.results.gate import Gate, check_gate
+from carat.results.precedents import Precedents
 from carat.results.recourse import RecourseResult
 from carat.results.scale import Scale, Threshold
 from carat.training.fitted import Fitted
@@ -261,7 +262,9 @@ class Model:
     @cached_property
     def evidence(self) -> Evidence:
         """The counts behind explanations."""
-        return Evidence(self.pairs, self.vocabulary)
+        judge = self.explainer
+        similar = Precedents(judge.memory_, self.vocabulary) if isinstance(judge, Judge) else None
+        return Evidence(self.pairs, self.vocabulary, similar)
 
     @property
     def device(self) -> torch.device:

@@ -65,7 +65,7 @@ def recourse_result(
     return RecourseResult(
         batches,
         job.model.scale,
-        model.evidence,
+        job.evidence,
         job.method.name,
         job.data.decode() if isinstance(job.data, Table) else job.data,
         job.empty(),

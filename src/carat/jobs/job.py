@@ -21,6 +21,7 @@ from carat.errors import Cancelled, InputError
 from carat.fitting.model import Model, opened
 from carat.observing import Observer, Remark, Silent
 from carat.results.clearing import JUDGED
+from carat.results.evidence import Evidence
 from carat.results.origin import Origin
 
 PIECE = 8_192
@@ -205,6 +206,12 @@ class Job(ABC, Generic[B]):
         if shuffled or self._met.text() == training.get("fingerprint"):
             return f"{training['records']:,}"
         return "most" if sketch is not None and sketch.most_of(self._gathered) else None
+
+    @property
+    def evidence(self) -> Evidence:
+        """What explanations of the records read so far go by: none that was learned from is its own precedent."""
+        evidence = self.model.evidence
+        return evidence if self.learned_from is None else evidence.of_training()
 
     def _conclude(self) -> None:
         self.summary.origin = Origin(

@@ -14,7 +14,7 @@ import torch
 from carat.data import TableWriter
 from carat.files import check_place, write_text
 from carat.fitting.model import Model
-from carat.results.batches import ExplainBatch, ResultBatch, ScoreBatch
+from carat.results.batches import ExplainBatch, ResultBatch, ScoreBatch, strangest_of
 from carat.results.explaining import explain_batch
 from carat.results.explanation import Explanation
 from carat.results.gate import strangest_first
@@ -125,6 +125,7 @@ class Strangest(PlainSink[Any]):
     def __init__(self, model: Model, limit: int, *, show: int = 3) -> None:
         self.model, self.limit, self.show = model, limit, show
         self.explained: list[Explanation] = []
+        self._kept: list[ResultBatch] = []
 
     def take(self, batch: ScoreBatch | ExplainBatch | ResultBatch) -> None:
         """Keep what is stranger than what was kept so far; of an explanation, records with a flagged entity alone."""
@@ -133,8 +134,12 @@ class Strangest(PlainSink[Any]):
         if isinstance(batch, ExplainBatch):
             batch = batch.take(torch.nonzero(batch.flagged.any(dim=1)).flatten())
         rows = strangest_first(batch.score, batch.alarm)[: self.limit]
-        fresh = explain_batch(self._searched(batch, rows), self.model.evidence, show=self.show)
-        self.explained = sorted([*self.explained, *fresh], key=Explanation.place)[: self.limit]
+        self._kept = strangest_of([*self._kept, self._searched(batch, rows)], self.limit)
+
+    def finish(self, job: Any) -> None:
+        """Explain what is kept: only now it is known whether the records were learned from."""
+        found = [one for batch in self._kept for one in explain_batch(batch, job.evidence, show=self.show)]
+        self.explained = sorted(found, key=Explanation.place)
 
     def _searched(self, batch: ScoreBatch | ExplainBatch | ResultBatch, rows: torch.Tensor) -> ResultBatch:
         """Some records of a batch as a result; the explainer is asked about the few that count."""

@@ -29,12 +29,13 @@ PULL = 2.0
 
 
 @dataclass(frozen=True)
-class _Gold:
+class Gold:
     """An explainer that knows which entities were replaced."""
 
     replaced: Tensor
 
     def likelihood(self, ids: Tensor) -> Tensor:
+        """0 where an entity was replaced, else 1, [n, m]."""
         return 1.0 - self.replaced.to(ids.device, torch.float32)
 
 
@@ -54,7 +55,7 @@ def learn_blend(method: Guided, data: TrainingData, *, seed: int = 0) -> Blend:
         return begin
     device = method.pairs.keys.device
     ids, truth, replaced = (each.to(device) for each in (made.ids.long(), made.original.long(), made.corrupted))
-    listed = replace(method, explainer=_Gold(replaced)).find(ids, Settings(k=LISTED))
+    listed = replace(method, explainer=Gold(replaced)).find(ids, Settings(k=LISTED))
     versions, place = with_truth(listed.counterfactuals, listed.mask, truth)
     there = torch.cat([listed.mask, listed.mask.new_ones((len(ids), 1))], dim=1)
     there[:, -1] = place == versions.shape[1] - 1  # the truth once more, only where it was not listed

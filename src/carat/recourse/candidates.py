@@ -17,6 +17,7 @@ from carat.graph import KnowledgeGraph, Neighbours
 from carat.protocols import Candidates, CandidateSource
 from carat.recourse.merge import merge
 from carat.recourse.parts import ModelParts
+from carat.recourse.seen import Seen
 
 FLOOR = -60.0
 """The least log-weight; what is below is out of the question anyway."""
@@ -161,10 +162,18 @@ class UnionSource:
     Args:
         sources: by name.
         weights: of the weighers' log-weights in the total, by name; None is the same for all.
+        seen: how often each entity occurs, in the vocabulary's layout; given, an entity that training saw once is no
+            candidate while a likelier one is that it saw more often. None keeps all.
     """
 
-    def __init__(self, sources: Mapping[str, CandidateSource], weights: Mapping[str, float] | None = None) -> None:
-        self.sources = dict(sources)
+    def __init__(
+        self,
+        sources: Mapping[str, CandidateSource],
+        weights: Mapping[str, float] | None = None,
+        *,
+        seen: Seen | None = None,
+    ) -> None:
+        self.sources, self.seen = dict(sources), seen
         weighers = [name for name, source in self.sources.items() if isinstance(source, Weigher)]
         self.weights = dict.fromkeys(weighers, 1 / max(len(weighers), 1)) if weights is None else dict(weights)
 
@@ -198,7 +207,11 @@ class UnionSource:
         if self.weights:
             # A floor, for 0 times a weight of −∞ would be no number.
             total = torch.stack([w * by_source[name].clamp(min=FLOOR) for name, w in self.weights.items()]).sum(dim=0)
-        return Candidates(found, total.masked_fill(found == MISSING, -torch.inf), by_source)
+        total = total.masked_fill(found == MISSING, -torch.inf)
+        if self.seen is not None:
+            found = found.masked_fill(self.seen.idle(ids, found, total), MISSING)
+            total = total.masked_fill(found == MISSING, -torch.inf)
+        return Candidates(found, total, by_source)
 
 
 def graph(parts: ModelParts) -> GraphSource:

@@ -12,6 +12,7 @@ from carat.recourse.engine import Guided, Method
 from carat.recourse.parts import ModelParts
 from carat.recourse.ranking import READING, Blend, BlendRanking, DetectorRanking, Opinion
 from carat.recourse.recollection import Together, Witnessed, memory
+from carat.recourse.seen import Seen
 
 
 def carat(parts: ModelParts) -> Method:
@@ -60,7 +61,11 @@ def _blended(name: str, parts: ModelParts, sources: Mapping[str, CandidateSource
     def ranking(prefer: float, cost_weight: float) -> BlendRanking:
         return BlendRanking(parts.reference, opinions, blend=blend, prefer=prefer, cost_weight=cost_weight)
 
-    source = UnionSource(sources, weights=blend.sources) if len(sources) > 1 else next(iter(sources.values()))
+    # Models without a judge answer as they always did.
+    offsets = parts.vocabulary.offsets.to(parts.pairs.keys.device)
+    seen = None if parts.judge is None else Seen(parts.pairs.singles, offsets)
+    several = len(sources) > 1
+    source = UnionSource(sources, weights=blend.sources, seen=seen) if several else next(iter(sources.values()))
     return Guided(name, parts.vocabulary, parts.pairs, parts.detector, explainer, source, ranking)
 
 

@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from carat.explain.choice import flagged
-from carat.results.batches import ResultBatch
+from carat.results.batches import ResultBatch, strangest_of
 from carat.results.evidence import Evidence
-from carat.results.gate import strangest_first
 from carat.results.origin import Origin
 from carat.results.recourse import RecourseResult
 from carat.results.scale import Scale
@@ -78,14 +77,4 @@ class Collector:
 
     def strangest(self) -> list[ResultBatch]:
         """The strangest records, no more than the limit, in batches, in the order they came."""
-        if not self._kept:
-            return []
-        scores = torch.cat([batch.score for batch in self._kept])
-        chosen = torch.zeros(len(scores), dtype=torch.bool)
-        told = [batch.alarm for batch in self._kept if batch.alarm is not None]
-        chosen[strangest_first(scores, torch.cat(told) if told else None)[: self.limit]] = True
-        kept = []
-        for batch, mine in zip(self._kept, chosen.split([len(batch) for batch in self._kept]), strict=True):
-            if mine.any():
-                kept.append(batch if mine.all() else batch.take(mine.nonzero().flatten()))
-        return kept
+        return strangest_of(self._kept, self.limit)

@@ -57,7 +57,7 @@ def explanation_html(explanation: Explanation) -> str:
         sentences.append(f"<span style='{_MUTED}'>Note: {escape(record['reason'])}.</span>")
     return (
         f"<div style='{_BOX}'><p>{head}</p><div style='display: flex; flex-wrap: wrap; gap: 0.4em;'>{cells}</div>"
-        f"<p>{'<br>'.join(sentences)}</p>{_counterfactuals(record)}</div>"
+        f"<p>{'<br>'.join(sentences)}</p>{_precedents(record)}{_counterfactuals(record)}</div>"
     )
 
 
@@ -97,6 +97,35 @@ def _value(value: _Json) -> str:
     shown = "<i>missing</i>" if text is None else f"<b>{escape(text)}</b>"
     mark = "⚑ " if value["flagged"] else ""
     return f"<div style='{style}'><small>{mark}{escape(value['column'])}</small><br>{shown}{under}</div>"
+
+
+def _precedents(record: _Json) -> str:
+    """The training rows most like this one, one column each beside it; differences are bold."""
+    similar = record["precedents"]
+    if not similar:
+        return ""
+    titles = _row_of(
+        "th",
+        tuple((title, _CELL) for title in ("column", "this row", *(_many(one["count"], "row") for one in similar))),
+    )
+    rows = []
+    for place, value in enumerate(record["values"]):
+        column = value["column"]
+        mine = f"⚑ <b>{_text(value['value'])}</b>" if value["flagged"] else _text(value["value"])
+        others = (
+            f"<b>{_text(one['values'][place])}</b>"
+            if column in one["differs"]
+            else f"<span style='opacity: 0.6;'>{_text(one['values'][place])}</span>"
+            for one in similar
+        )
+        rows.append(_row_of("td", tuple((text, _CELL) for text in (escape(column), mine, *others))))
+    said = "Training rows most like this one, the flagged values aside; what differs is bold."
+    table = f"<table style='border-collapse: collapse; margin-bottom: 1em;'>{titles}{''.join(rows)}</table>"
+    return f"<p style='{_MUTED}'>{said}</p>{table}"
+
+
+def _text(value: str | None) -> str:
+    return "<i>missing</i>" if value is None else escape(value)
 
 
 def _counterfactuals(record: _Json) -> str:

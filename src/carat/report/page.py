@@ -22,7 +22,17 @@ from carat.report.palette import DARK, LIGHT, declarations
 from carat.results.recourse import RecourseResult
 
 STYLES = ("page.css", "list.css", "record.css", "print.css")
-SCRIPTS = ("data.js", "dom.js", "record.js", "changes.js", "export.js", "list.js", "find.js", "page.js")
+SCRIPTS = (
+    "data.js",
+    "dom.js",
+    "record.js",
+    "precedents.js",
+    "changes.js",
+    "export.js",
+    "list.js",
+    "find.js",
+    "page.js",
+)
 EARLY = ("theme.js",)
 """Run before anything is painted."""
 FINGERPRINT = 12

@@ -53,7 +53,7 @@ class PageSink(PlainSink[ResultBatch]):
         scale = self.collector.scale
         anomalous = job.summary.anomalous
         overview = Overview.of(scores, scale.threshold, scale.reference, anomalous=anomalous) if len(scores) else None
-        self.collector.origin = job.summary.origin
+        self.collector.origin, self.collector.evidence = job.summary.origin, job.evidence
         stage = job.observer.stage("writing the page", self.listed)
         write_collected(self.collector, self.path, overview=overview, title=self.title, advance=stage.advance)
 

@@ -6,6 +6,7 @@ from carat.results.explaining import explain_batch
 from carat.results.explanation import Counterfactual, EntityView, Explanation, Witness
 from carat.results.gate import Cuts, Gate
 from carat.results.origin import Origin
+from carat.results.precedents import Agreement, Precedent, Precedents
 from carat.results.recourse import RecourseResult
 from carat.results.scale import Scale, Threshold
 
@@ -17,6 +18,9 @@ __all__ = [
     "Counterfactual",
     "explain_batch",
     "Evidence",
+    "Precedents",
+    "Precedent",
+    "Agreement",
     "Scale",
     "Threshold",
     "Gate",

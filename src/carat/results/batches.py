@@ -16,8 +16,11 @@ from torch import Tensor
 from carat.data.table import Table
 from carat.explain.choice import flagged
 from carat.recourse.outcome import Outcome
+from carat.results.gate import strangest_first
 from carat.results.scale import Scale
 
+LEAVE_IT = "no value stands out, so leaving the row as it is may be right"
+"""Of a row whose score is low, but whose values all look as if they belong."""
 SCORE_COLUMNS = ("record", "score", "percentile", "anomalous", "alarm")
 
 
@@ -217,9 +220,13 @@ class ResultBatch:
         percentile = self.scale.percentile(self.score)
         above = (~self.scale.below(self.score)).tolist()
         doubted = flagged(outcome.likelihood).any(dim=1).tolist()
+        told = (~outcome.likelihood.isnan()).any(dim=1) & ~self.scale.alarming(self.alarm, len(self))
         alarm = _alarms(self.alarm, len(self))
         known = zip(self.anomalous.tolist(), doubted, percentile.tolist(), alarm.to_pylist(), strict=True)
-        verdicts = [_already(*about) if fine else None for fine, about in zip(above, known, strict=True)]
+        verdicts = [
+            _already(*about) if fine else LEAVE_IT if asked and not about[1] else None
+            for fine, asked, about in zip(above, told.tolist(), known, strict=True)
+        ]
         reasons = [
             "; ".join(part for part in (verdict, reason) if part) or None
             for verdict, reason in zip(verdicts, outcome.reasons, strict=True)
@@ -236,6 +243,21 @@ class ResultBatch:
                 "alarm": alarm,
             }
         )
+
+
+def strangest_of(batches: list[ResultBatch], limit: int) -> list[ResultBatch]:
+    """The strangest records of several batches, no more than a limit, in batches, in the order they came."""
+    if not batches:
+        return []
+    scores = torch.cat([batch.score for batch in batches])
+    chosen = torch.zeros(len(scores), dtype=torch.bool)
+    told = [batch.alarm for batch in batches if batch.alarm is not None]
+    chosen[strangest_first(scores, torch.cat(told) if told else None)[:limit]] = True
+    kept = []
+    for batch, mine in zip(batches, chosen.split([len(batch) for batch in batches]), strict=True):
+        if mine.any():
+            kept.append(batch if mine.all() else batch.take(mine.nonzero().flatten()))
+    return kept
 
 
 def _alarms(alarm: Tensor | None, records: int) -> pa.Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from carat.data.pairs import Pairs
 from carat.data.vocabulary import FIRST, Vocabulary
+from carat.results.precedents import Precedents
 
 SELDOM = 0.05
 """Below this share of the most frequent, an entity does not usually go with another."""
@@ -20,11 +22,21 @@ class Evidence:
     Args:
         pairs: co-occurrence counts.
         vocabulary: what the ids mean.
+        precedents: finds similar training records; None where the model keeps none.
     """
 
-    def __init__(self, pairs: Pairs, vocabulary: Vocabulary) -> None:
+    def __init__(self, pairs: Pairs, vocabulary: Vocabulary, precedents: Precedents | None = None) -> None:
         self.pairs = pairs.to("cpu")
         self.vocabulary = vocabulary
+        self.precedents = precedents
+
+    def of_training(self) -> Evidence:
+        """The same for records that were learned from: none of them is its own precedent."""
+        if self.precedents is None:
+            return self
+        other = copy.copy(self)
+        other.precedents = self.precedents.of_training()
+        return other
 
     @cached_property
     def _adjacency(self) -> tuple[Tensor, Tensor, Tensor]:

@@ -9,10 +9,11 @@ from typing import Any
 import torch
 
 from carat.data.vocabulary import MISSING, UNSEEN
-from carat.explain.choice import CUT
+from carat.explain.choice import CUT, flagged
 from carat.results.batches import ResultBatch
 from carat.results.evidence import Evidence
-from carat.results.explanation import Counterfactual, EntityView, Explanation, Witness
+from carat.results.explanation import FILLED, Counterfactual, EntityView, Explanation, Witness
+from carat.results.precedents import Similar
 from carat.results.rarity import rarest_pairs
 
 DOUBT = 3
@@ -25,6 +26,7 @@ def explain_batch(batch: ResultBatch, evidence: Evidence, *, show: int | None) -
     texts = batch.texts.to_pylist()
     together = evidence.together(table.ids)
     changes = _changes(batch, texts, evidence, show)
+    similar = _similar(batch, evidence)
     anomalous, below = batch.anomalous.tolist(), batch.scale.below(batch.score).tolist()
     explained = []
     for row, found in enumerate(batch.records().to_pylist()):
@@ -45,9 +47,25 @@ def explain_batch(batch: ResultBatch, evidence: Evidence, *, show: int | None) -
                 found["exhausted"],
                 found["alarm"],
                 below[row],
+                similar[row].precedents,
+                similar[row].agreements,
             )
         )
     return explained
+
+
+def _similar(batch: ResultBatch, evidence: Evidence) -> list[Similar]:
+    """Precedents of the records that are anomalous or in doubt; all of them are looked up at once."""
+    found = [Similar()] * len(batch)
+    if evidence.precedents is None:
+        return found
+    ids, doubted = batch.table.ids, flagged(batch.outcome.likelihood)
+    if batch.alarm is not None:
+        doubted = doubted | ((ids == MISSING) & (torch.tensor(evidence.filled) >= FILLED))
+    asked = (batch.anomalous | doubted.any(dim=1)).nonzero().flatten()
+    for row, one in zip(asked.tolist(), evidence.precedents.find(ids[asked], doubted[asked]), strict=True):
+        found[row] = one
+    return found
 
 
 @dataclass(frozen=True)

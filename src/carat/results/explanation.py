@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from carat.explain.choice import CUT
+from carat.results.precedents import Agreement, Precedent
 from carat.results.rarity import Pair
 
 SCHEMA, VERSION = "carat.record", 1
@@ -197,6 +198,8 @@ class Explanation:
         exhausted: whether every combination was tried.
         alarm: the probability that some value is wrong; None if no judge was asked.
         below: whether the score is below the threshold. An anomalous row whose score is not has an alarm.
+        precedents: the training rows most like it, its flagged values aside; none if the model keeps no training rows.
+        agreements: what these rows have in place of each flagged value, in the order of the columns.
     """
 
     record: Any
@@ -211,6 +214,8 @@ class Explanation:
     exhausted: bool = True
     alarm: float | None = None
     below: bool = True
+    precedents: tuple[Precedent, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
 
     def place(self) -> tuple[float, float]:
         """Where it stands in a list, the strangest first: by alarm, then by score."""
@@ -234,12 +239,18 @@ class Explanation:
         told = (view for view in self.entities if view.likelihood is not None)
         return sorted(told, key=lambda view: view.likelihood or 0.0)
 
+    def _precedent(self, view: EntityView) -> list[str]:
+        """What similar rows have in place of a value."""
+        return [one.in_words() for one in self.agreements if one.domain == view.domain]
+
     def in_words(self) -> list[str]:
         """Why the row was flagged, in sentences: its flagged values, or what else is odd about it."""
         # Without a judge nobody knows whether a missing value is news.
-        lacking = [] if self.alarm is None else [view.is_lacking() for view in self.entities if view.lacking]
+        empty = [] if self.alarm is None else [view for view in self.entities if view.lacking]
+        lacking = [sentence for view in empty for sentence in (view.is_lacking(), *self._precedent(view))]
         if self.blamed:
-            return [view.in_words() for view in self.blamed] + lacking
+            doubted = [sentence for view in self.blamed for sentence in (view.in_words(), *self._precedent(view))]
+            return doubted + lacking
         present = [view for view in self.entities if view.entity is not None]
         if not present:
             return ["The row has no values."]
@@ -293,6 +304,8 @@ class Explanation:
             "count": self.count,
             "exhausted": self.exhausted,
             "reason": self.reason,
+            "precedents": [one.to_json() for one in self.precedents],
+            "agreements": [one.to_json() for one in self.agreements],
         }
 
     def _repr_html_(self) -> str:

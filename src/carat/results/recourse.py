@@ -46,7 +46,7 @@ class RecourseResult:
         scored: scores of all rows that were looked at, [n], including those that got no fixes.
         origin: the model and the data that the result comes from.
         remarks: what is worth knowing about it.
-        anomalous: how many of all records that were looked at are; None where that is not known.
+        anomalous: how many of all rows that were looked at are anomalous; None if that is not known.
     """
 
     batches: tuple[ResultBatch, ...]
@@ -90,7 +90,10 @@ class RecourseResult:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary per row: record, score, percentile, flagged, count, exhausted, reason, alarm."""
+        """One dictionary per row.
+
+        Keys: `record`, `score`, `percentile`, `flagged`, `count`, `exhausted`, `reason`, `alarm`.
+        """
         return [row for batch in self.batches for row in batch.records().to_pylist()]
 
     def report(self, path: str | Path, *, title: str | None = None) -> None:

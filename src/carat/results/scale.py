@@ -80,6 +80,10 @@ class Scale:
 
         An alarm that was not asked for is NaN; then the score decides.
         """
+        return self.below(scores) | self.alarming(alarms, len(scores))
+
+    def alarming(self, alarms: Tensor | None, records: int) -> Tensor:
+        """Which alarms reach the cut, bool [n]; none of them where there are no alarms."""
         if alarms is None or self.alarm is None:
-            return self.below(scores)
-        return self.below(scores) | (alarms >= self.alarm)
+            return torch.zeros(records, dtype=torch.bool)
+        return alarms >= self.alarm

@@ -14,5 +14,7 @@ function whole(record) {
     found.changes = found.changes.map((change) => ({ before: own.get(change.column), ...change }));
   }
   const pairs = (record.pairs ?? []).map((pair) => ({ expected: null, ...pair }));
-  return { score: null, percentile: null, alarm: null, anomalous: false, words: [], blamed: [], exhausted: false, reason: null, ...record, values, pairs, counterfactuals };
+  const precedents = (record.precedents ?? []).map((one) => ({ differs: [], ...one }));
+  const agreements = (record.agreements ?? []).map((one) => ({ same: null, ...one }));
+  return { score: null, percentile: null, alarm: null, anomalous: false, words: [], blamed: [], exhausted: false, reason: null, ...record, values, pairs, counterfactuals, precedents, agreements };
 }

@@ -130,5 +130,5 @@ function place(record) {
 function detail(record) {
   const known = record.blamed.length + record.pairs.length > 0;
   const why = el("div", { class: known ? "why" : "" }, known ? evidence(record) : null, place(record));
-  return el("div", { class: "detail", role: "cell", "aria-colspan": hasAlarms ? "6" : "5" }, strip(record), words(record), why, changes(record));
+  return el("div", { class: "detail", role: "cell", "aria-colspan": hasAlarms ? "6" : "5" }, strip(record), words(record), why, precedents(record), changes(record));
 }
