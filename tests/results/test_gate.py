@@ -122,7 +122,7 @@ def test_a_threshold_moves_both_cuts(model: carat.Model) -> None:
     shares = [
         sum(model.with_threshold(quantile).score(normal)["anomalous"].to_pylist()) / 1_000 for quantile in (0.05, 0.5)
     ]
-    # The cuts are set on a few dozen held-out records, so a share of 5% may come out as a few points more.
+    # Normal rows of this table have nearly equal alarms, and a cut set on 200 of them falls among many others.
     assert shares[0] <= 0.15
     assert 0.35 <= shares[1] <= 0.65
 
