@@ -24,6 +24,8 @@ from carat.training.checkpoint import part
 
 SHARE = 0.05
 """Of the cells that get a slip in each copy."""
+WEIGHTS = {"typo": 3.0, "other": 2.0}
+"""How many times as often as the other kinds these are made: they look the most different from each other."""
 CELLS = 120_000
 """Cells of all copies together, about."""
 COPIES = 6
@@ -100,7 +102,8 @@ def _copy(like: Eyes, texts: pa.Table, rows: np.ndarray, seed: int, kinds: Seque
     part = texts if len(rows) == table.rows else texts.take(pa.array(rows))
     # By place, for two columns may have the same name.
     part = part.rename_columns([str(place) for place in range(part.num_columns)])
-    made = slip(part, share=SHARE, kinds=kinds, columns=[str(place) for place in plan.places], seed=seed)
+    weights = {kind: WEIGHTS.get(kind, 1.0) for kind in kinds}
+    made = slip(part, share=SHARE, kinds=weights, columns=[str(place) for place in plan.places], seed=seed)
     whole = made.table
     if len(rows) < table.rows:
         chosen = np.zeros(table.rows, dtype=bool)

@@ -33,6 +33,14 @@ SAMPLE = 20_000
 """Rows that say what is usual in a column."""
 
 
+STEP = 0.05
+"""Signals closer than this have the same rank. A slip is one cell more than the table had: shares that differ by that
+much alone would tell copies from the table."""
+FEWEST_CELLS, ASKED_FOR = 5, 1.0
+"""An affix is no slip where it stands in so many cells, and the rest of their rows makes half of them likelier by this
+many nats."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """What an audit looks at, the same for the table and for its copies with slips.
@@ -108,6 +116,11 @@ class Eyes:
         votes, best = self._votes(sample)
         if self.voters is not None:
             self.habits = Habits.of(self.voters.memory, votes, self.voters.ids[sample]).values
+            filled = torch.tensor([float((table.columns[place].codes >= 0).sum()) for place in plan.voted])
+            lift = _lift(votes, filled.clamp(min=1))
+            for number, place in enumerate(plan.voted):
+                codes = table.columns[place].codes[sample.numpy()]
+                self.texts[place] = self.texts[place].without(_own_ways(self.texts[place], codes, lift[:, number]))
         seen = self._told(sample, votes, best)
         self.ordered = {name: _toward_worse(seen, name).sort(dim=0).values.T.contiguous() for name in RANKED}
         named = self.table.columns
@@ -152,9 +165,35 @@ class Eyes:
         return told
 
 
+def _lift(votes: Tensor, rows: Tensor) -> np.ndarray:
+    """How much likelier than in the whole column the other rows make what stands in each cell, in nats, [r, v]."""
+    own, count = votes[..., TOLD.index("own")], votes[..., TOLD.index("count")].exp() - 1
+    found: np.ndarray = (own - (count + 0.5).log() + rows.log()).numpy()
+    return found
+
+
+def _own_ways(known: ValueTexts, codes: np.ndarray, lift: np.ndarray) -> frozenset[str]:
+    """Patterns of affixes whose cells their rows ask for: 32A beside 32 is another aircraft, 12% beside 12 a slip.
+
+    Args:
+        known: of the column.
+        codes: what stands in some cells, [r].
+        lift: how much the rest of their rows speaks for it, [r].
+    """
+    cells: dict[str, list[float]] = {}
+    for code, much in zip(codes.tolist(), lift.tolist(), strict=True):
+        pattern = known.pattern[code] if code >= 0 else None
+        if pattern is not None:
+            cells.setdefault(pattern, []).append(much)
+    return frozenset(
+        pattern for pattern, much in cells.items() if len(much) >= FEWEST_CELLS and np.median(much) > ASKED_FOR
+    )
+
+
 def _toward_worse(told: Tensor, name: str) -> Tensor:
-    """A signal [r, c], the higher the worse."""
-    return told[..., NAMES.index(name)] * (1.0 if name.startswith("margin") else -1.0)
+    """A signal [r, c], the higher the worse; in steps, for a hair's breadth is no rank."""
+    worse = told[..., NAMES.index(name)] * (1.0 if name.startswith("margin") else -1.0)
+    return (worse / STEP).round() * STEP
 
 
 def _rank(worse: Tensor, ordered: Tensor) -> Tensor:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -38,6 +39,8 @@ OF_COLUMNS = ("voted", "different", "usually near", "usual shape", "usual letter
 """What is said of a column."""
 RATIO = 3.0
 """How many times as frequent a value must be for another one to be a slip of it."""
+LONGEST = 1_000
+"""Characters of a value whose letters are looked at."""
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 
 
@@ -55,6 +58,7 @@ class ValueTexts:
         placeholder: which values stand for nothing, bool [V].
         elsewhere: column in which the value is at home, int64 [V]; −1 for none.
         usual: `OF_COLUMNS` without the first, [5].
+        habits: patterns of affixes that are the column's own way of telling values apart.
     """
 
     told: np.ndarray
@@ -66,6 +70,15 @@ class ValueTexts:
     placeholder: np.ndarray
     elsewhere: np.ndarray
     usual: np.ndarray
+    habits: frozenset[str] = frozenset()
+
+    def without(self, habits: frozenset[str]) -> ValueTexts:
+        """The same, with these patterns taken for habits of the column: nothing is rewritten by them."""
+        kept = [pattern if pattern not in habits else None for pattern in self.pattern]
+        rewritten = [text if pattern else None for text, pattern in zip(self.rewritten, kept, strict=True)]
+        told = self.told.copy()
+        told[:-1, OF_VALUES.index("affix")] = [text is not None for text in rewritten]
+        return replace(self, told=told, rewritten=rewritten, pattern=kept, habits=habits | self.habits)
 
 
 def value_texts(table: AuditTable, places: Sequence[int]) -> dict[int, ValueTexts]:
@@ -96,7 +109,7 @@ def _copied(
     new = [number for number, text in enumerate(after.values) if text not in old]
     values = (*before.values, *(after.values[number] for number in new))
     counts = np.concatenate([before.counts, after.counts[new]])
-    made = _of_column(AuditColumn(after.name, values, counts, after.codes), place, homes)
+    made = _of_column(AuditColumn(after.name, values, counts, after.codes), place, homes).without(known.habits)
     # Where each value of the copy stands: in the table, or among the new ones behind it.
     size = len(before.values)
     where = np.array([old.get(text, -1) for text in after.values], dtype=np.int64)
@@ -121,6 +134,7 @@ def _copied(
         joined(known.placeholder, made.placeholder),
         joined(known.elsewhere, made.elsewhere),
         known.usual,
+        known.habits,
     )
 
 
@@ -220,7 +234,7 @@ def _rarest_letters(values: Sequence[str], counts: np.ndarray) -> np.ndarray:
     """log of how many other cells, a value's own not counted, hold its rarest two letters in a row, [V]."""
     weight = np.minimum(counts, 50).tolist()  # a value of thousands of cells is one way of writing all the same
     met: Counter[str] = Counter()
-    split = [[f"^{text}$"[i : i + 2] for i in range(len(text) + 1)] for text in values]
+    split = [list(map("".join, pairwise(f"^{text[:LONGEST]}$"))) for text in values]
     for bigrams, times in zip(split, weight, strict=True):
         for bigram in set(bigrams):
             met[bigram] += times

@@ -20,6 +20,9 @@ Dice = Callable[[], float]
 ARBITRARY = 0.3
 """The share of wrong characters that do not come from a neighbouring key. Errors of scanning, of another keyboard and
 of software do not follow keys, and a judge taught by neighbours alone would not know them."""
+SMUDGED = 0.25
+"""The share of typos that leave the length alone and make up to three characters others of their class: a misread
+scan, a misheard number, an overwritten letter."""
 SECOND = 0.2
 """How often a text of six characters and more gets a second typo."""
 TRIES = 8
@@ -110,9 +113,12 @@ def typo(text: str, dice: Dice, column: ColumnFacts) -> str:
     """Replace, drop, insert or swap one character, sometimes two."""
     made = text
     for _ in range(TRIES):
-        made = _typo(text, dice, column)
-        if len(text) >= 6 and dice() < SECOND:
-            made = _typo(made, dice, column)
+        if dice() < SMUDGED:
+            made = _smudge(text, dice, column)
+        else:
+            made = _typo(text, dice, column)
+            if len(text) >= 6 and dice() < SECOND:
+                made = _typo(made, dice, column)
         if made != text and made.strip():
             return made
     return text + text[-1:]  # a key that was held too long
@@ -130,6 +136,17 @@ def _typo(text: str, dice: Dice, column: ColumnFacts) -> str:
         extra = char if dice() < 0.5 else _wrong(char, dice, column)
         return text[: place + 1] + extra + text[place + 1 :]
     return text[:place] + text[place + 1 : place + 2] + char + text[place + 2 :]
+
+
+def _smudge(text: str, dice: Dice, column: ColumnFacts) -> str:
+    """Replace up to three characters, in a short text fewer, by others of their class."""
+    made = list(text)
+    for _ in range(1 + int(dice() * min(3, 1 + len(text) // 4))):
+        place = int(dice() * len(made))
+        others = "" if made[place].isspace() else _others(made[place], dice, column).replace(made[place], "")
+        if others:
+            made[place] = pick(others, dice)
+    return "".join(made)
 
 
 def _wrong(char: str, dice: Dice, column: ColumnFacts) -> str:
