@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from carat.auditing.signals import Eyes, Sight
 from carat.auditing.suspicion import suspicious
@@ -36,10 +37,31 @@ NETWORKS = 4
 """Networks that judge together: one alone is too sure of what it has never seen."""
 UNTOUCHED = 4
 """Untouched cells for each slip that the judge learns from."""
-ROUNDS = 2
+ROUNDS = 3
 """Times that the judge learns; what it finds suspicious the first time teaches no more the second time."""
 FOLDS = 2
 """A cell is judged by networks that have not learned from its row."""
+
+
+DROPPED = 0.1
+"""Share of the signals that a network is not told while it learns: each must count for something without the others,
+for real errors are never quite like slips."""
+EPOCHS = 16
+WIDTH = 64
+
+
+class AuditNetwork(JudgeNetwork):
+    """From signals [.., F] to the logit that a cell is right [..]; learns with some signals left out."""
+
+    def __init__(self, inputs: int) -> None:
+        super().__init__(inputs, WIDTH)
+
+    def loss(self, ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Cross-entropy; the last column of ids [b, F + 1] says whether the cell is right."""
+        told = ids[:, :-1]
+        kept = torch.rand(told.shape, generator=generator, device=told.device) >= DROPPED
+        logits = self(torch.where(kept, told, self.mean))
+        return functional.binary_cross_entropy_with_logits(logits, ids[:, -1])
 
 
 @dataclass(frozen=True)
@@ -171,7 +193,8 @@ class Jury:
 def restored(tensors: Mapping[str, Tensor]) -> JudgeNetwork:
     """A network from its weights."""
     with torch.random.fork_rng(devices=[]):
-        network = JudgeNetwork(len(tensors["mean"]))
+        width = len(tensors["layers.0.bias"])
+        network = JudgeNetwork(len(tensors["mean"]), width)
     network.load_state_dict(dict(tensors))
     network.eval()
     return network
@@ -248,9 +271,9 @@ def _balanced(cells: Tensor, wrong: Tensor, seed: int) -> tuple[Tensor, Tensor]:
 
 def _network(cells: Tensor, wrong: Tensor, run: Run, stage: str) -> JudgeNetwork:
     with run.seeded(stage):
-        network = JudgeNetwork(cells.shape[1])
+        network = AuditNetwork(cells.shape[1])
     network.mean, network.spread = cells.mean(dim=0), cells.std(dim=0).nan_to_num(nan=1.0).clamp(min=1e-3)
-    plan = Training(epochs=8, batch_size=1024, learning_rate=5e-3).for_records(len(cells))
+    plan = Training(epochs=EPOCHS, batch_size=1024, learning_rate=5e-3).for_records(len(cells))
     quiet = Run(seed=run.seed, device=torch.device("cpu"))
     train(network, torch.cat([cells, (~wrong).float()[:, None]], dim=1), plan, quiet, stage=stage)
     return network

@@ -67,6 +67,8 @@ PLACEHOLDERS = (
     "missing",
 )
 """What is written where nothing is known."""
+INKS = f"{ascii_lowercase}{digits}?*#_\N{REPLACEMENT CHARACTER}"
+"""What covers characters where software, a scan or a form went wrong in the same way every time."""
 NUMBERS = ("9999", "99999", "999", "-1", "-999", "0")
 """What stands for nothing in a column of numbers, besides `PLACEHOLDERS`."""
 
@@ -89,6 +91,7 @@ class ColumnFacts:
         accented: whether accents occur in it.
         affix: the unit that this column's typists like best, before or behind.
         placeholder: what they like best to write for nothing.
+        ink: the character that covers others where something went wrong in the same way all over the table.
     """
 
     alphabet: Mapping[str, str] = field(default_factory=dict)
@@ -96,6 +99,7 @@ class ColumnFacts:
     accented: bool = False
     affix: tuple[str, str] = ("", " kg")
     placeholder: str = "N/A"
+    ink: str = "?"
 
 
 def pick(options: Sequence[str], dice: Dice) -> str:
@@ -139,12 +143,14 @@ def _typo(text: str, dice: Dice, column: ColumnFacts) -> str:
 
 
 def _smudge(text: str, dice: Dice, column: ColumnFacts) -> str:
-    """Replace up to three characters, in a short text fewer, by others of their class."""
+    """Replace up to three characters, in a short text fewer, by others of their class, or all by the table's ink."""
     made = list(text)
+    covered = dice() < 0.5
     for _ in range(1 + int(dice() * min(3, 1 + len(text) // 4))):
         place = int(dice() * len(made))
-        others = "" if made[place].isspace() else _others(made[place], dice, column).replace(made[place], "")
-        if others:
+        if covered:
+            made[place] = column.ink
+        elif not made[place].isspace() and (others := _others(made[place], dice, column).replace(made[place], "")):
             made[place] = pick(others, dice)
     return "".join(made)
 

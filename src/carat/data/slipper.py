@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from carat.data.rewrites import AFFIXES, NUMBERS, PLACEHOLDERS, PREFIXES, REWRITES, ColumnFacts, char_class
+from carat.data.rewrites import AFFIXES, INKS, NUMBERS, PLACEHOLDERS, PREFIXES, REWRITES, ColumnFacts, char_class
 from carat.errors import InputError, nearest
 
 KINDS: tuple[str, ...] = (
@@ -49,7 +49,7 @@ class Slipper:
     Args:
         values: the unique values of every column; a list or an Arrow array of strings per column.
         counts: how often each occurs, int [V] per column.
-        seed: decides what every column's typists like best: their unit, their word for nothing.
+        seed: decides what every column's typists like best: their unit, their word for nothing; and the table's ink.
     """
 
     def __init__(self, values: Sequence[Sequence[str] | pa.Array], counts: Sequence[np.ndarray], seed: int = 0) -> None:
@@ -60,8 +60,9 @@ class Slipper:
         for number, (each, sums) in enumerate(zip(self.values, self._sums, strict=True)):
             if len(each) != len(sums):
                 raise InputError(f"counts of column {number}: expected {len(each)}, got {len(sums)}")
+        ink = str(np.random.default_rng((seed, len(self.values))).choice(list(INKS)))
         self.facts = [
-            _facts(each, np.diff(sums, prepend=0.0), np.random.default_rng((seed, number)))
+            _facts(each, np.diff(sums, prepend=0.0), ink, np.random.default_rng((seed, number)))
             for number, (each, sums) in enumerate(zip(self.values, self._sums, strict=True))
         ]
         self._filled = np.array([number for number, each in enumerate(self.values) if len(each)], dtype=np.int64)
@@ -164,7 +165,7 @@ def _bool(array: pa.Array) -> np.ndarray:
     return found
 
 
-def _facts(values: pa.Array, counts: np.ndarray, rng: np.random.Generator) -> ColumnFacts:
+def _facts(values: pa.Array, counts: np.ndarray, ink: str, rng: np.random.Generator) -> ColumnFacts:
     step = max(1, len(values) // ALPHABET_VALUES)
     sample = values.take(pa.array(np.arange(0, len(values), step)))
     chars = sorted(set("".join(text for text in sample.to_pylist() if text)))
@@ -183,4 +184,5 @@ def _facts(values: pa.Array, counts: np.ndarray, rng: np.random.Generator) -> Co
         accented=accented,
         affix=(str(rng.choice(PREFIXES)), "") if before else ("", str(rng.choice(AFFIXES))),
         placeholder=str(rng.choice(known)),
+        ink=ink,
     )

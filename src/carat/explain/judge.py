@@ -48,10 +48,10 @@ class JudgeNetwork(TrainableNetwork):
     mean: Tensor
     spread: Tensor
 
-    def __init__(self, inputs: int) -> None:
+    def __init__(self, inputs: int, width: int = WIDTH) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            nn.Linear(inputs, WIDTH), nn.GELU(), nn.Linear(WIDTH, WIDTH), nn.GELU(), nn.Linear(WIDTH, 1)
+            nn.Linear(inputs, width), nn.GELU(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, 1)
         )
         self.register_buffer("mean", torch.zeros(inputs))
         self.register_buffer("spread", torch.ones(inputs))
