@@ -29,7 +29,10 @@ VOTED = 8
 PART = 256
 """Rows asked about at once."""
 FAR = -9.0
-"""What a value that this is no slip of is worth as its origin, in nats: any value can stand in place of another."""
+"""What a value that this is no slip of is worth as its origin, in nats, at least: any value can stand in place of
+another, and the more often something stands where it belongs, the likelier it is to stand in a wrong place, too."""
+WHICH = 2.0
+"""What it takes, in nats, that a slip made just this text and none of the others that it could have made."""
 ALTERNATIVES = 3
 EMPTY = 0.95
 """How probably a word for nothing among numbers means an empty cell."""
@@ -71,6 +74,7 @@ def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, 
     votes = _votes(eyes, rows, numbers, flagged)
     texts: list[str | None] = []
     others, told, vote = [], [], []
+    believed = {number: _believed(eyes, number, rows[numbers == number]) for number in np.unique(numbers).tolist()}
     numeric = {
         place: is_numeric(eyes.table.columns[place], eyes.texts[place].placeholder) for place in eyes.plan.places
     }
@@ -83,12 +87,22 @@ def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, 
         nothing = code >= 0 and bool(known.placeholder[code]) and numeric[place]
         if nothing and max(candidates.values(), default=-np.inf) < np.log(0.5):
             candidates = {"": 0.0}  # a word for nothing among numbers, and nobody knows the number
-        ranked = _ranked(column.values[code] if code >= 0 else None, candidates)
+        far = FAR if code < 0 else max(FAR, float(np.log(believed[number][code] + 1e-9)))
+        ranked = _ranked(column.values[code] if code >= 0 else None, candidates, far)
         texts.append(ranked[0][0] if ranked else None)
         others.append([text for text, _, _ in ranked[1 : 1 + ALTERNATIVES]])
         told.append(_sure(ranked, error[k], voted, code < 0))
         vote.append(ranked[0][2] if ranked else -np.inf)
     return Proposed(rows, numbers, texts, others, np.array(told, np.float32).reshape(-1, len(SURE)), np.array(vote))
+
+
+def _believed(eyes: Eyes, number: int, doubted: np.ndarray) -> np.ndarray:
+    """For the values of a column, the share of its cells that hold them and are not doubted, [V]."""
+    column = eyes.table.columns[eyes.plan.places[number]]
+    codes = column.codes[doubted]
+    kept = column.counts - np.bincount(codes[codes >= 0], minlength=len(column.values))
+    found: np.ndarray = kept / max(int(column.counts.sum()), 1)
+    return found
 
 
 def _votes(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor) -> list[list[tuple[int, float]]]:
@@ -134,13 +148,19 @@ def _candidates(eyes: Eyes, place: int, code: int, votes: list[tuple[int, float]
     return candidates
 
 
-def _ranked(value: str | None, candidates: dict[str, float]) -> list[tuple[str, float, float]]:
-    """Candidates, best first: text, log of its share among all, and what the vote gave it."""
+def _ranked(value: str | None, candidates: dict[str, float], far: float) -> list[tuple[str, float, float]]:
+    """Candidates, best first: text, log of its share among all, and what the vote gave it.
+
+    Args:
+        value: what stands there; None where it is blank.
+        candidates: texts that may be right, with the log-probability that they belong there.
+        far: log-probability that the value stands in place of any other.
+    """
     if not candidates:
         return []
     texts = list(candidates)
     belongs = np.array([candidates[text] for text in texts])
-    slips = np.zeros(len(texts)) if value is None else np.maximum(typed_as(texts, [value] * len(texts)), FAR)
+    slips = np.zeros(len(texts)) if value is None else np.maximum(typed_as(texts, [value] * len(texts)) - WHICH, far)
     score = belongs + slips
     share = score - np.logaddexp.reduce(score)
     order = sorted(range(len(texts)), key=lambda i: (-score[i], texts[i]))
