@@ -5,8 +5,9 @@ Such a value may be new and still be right: it says what the rest of the row say
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,6 +17,9 @@ SAMPLE = 2_000
 """Rows in which relations are looked for."""
 USUAL = 0.7
 """Share of rows in which a value must hold the other."""
+CLOSED, SELDOM, MANY = 0.8, 0.01, 20
+"""A column's values are little else than what they hold where at most so many rests, each in at least the second share
+of the rows, cover the first."""
 SHORTEST = 2
 """Characters of what is held, at least in the middle."""
 
@@ -26,9 +30,12 @@ class Relations:
 
     Args:
         pairs: places of the holding column and of the held one.
+        rests: for holding columns whose values are little else, what is left of them without what they hold: `_` of
+            `al_pn-6`, which holds the state and the measure. A value that leaves something else is no such value.
     """
 
     pairs: tuple[tuple[int, int], ...]
+    rests: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: AuditTable, places: Sequence[int], seed: int = 0) -> Relations:
@@ -51,7 +58,27 @@ class Relations:
                 # Of what chance leaves to explain, the relation must explain half.
                 if chance is not None and here - chance > 0.5 * (1 - chance):
                     found.append((outer, inner))
-        return cls(tuple(found))
+        made = cls(tuple(found))
+        return replace(made, rests={outer: rests for outer in dict(found) if (rests := made._usual(table, outer, rows))})
+
+    def _usual(self, table: AuditTable, outer: int, rows: np.ndarray) -> frozenset[str]:
+        """What is usually left of a column's values; empty where anything may be."""
+        left = Counter(self._left(table, outer, rows))
+        usual = [rest for rest, count in left.most_common(MANY) if count >= SELDOM * len(rows)]
+        return frozenset(usual if sum(left[rest] for rest in usual) >= CLOSED * len(rows) else ())
+
+    def _left(self, table: AuditTable, outer: int, rows: np.ndarray) -> list[str]:
+        """Values of a column in some rows without what they hold of the others."""
+        a = table.columns[outer]
+        held = [table.columns[inner] for place, inner in self.pairs if place == outer]
+        found = []
+        for row in rows.tolist():
+            text = a.values[a.codes[row]] if a.codes[row] >= 0 else ""
+            for b in held:
+                if b.codes[row] >= 0:
+                    text = text.replace(b.values[b.codes[row]], "", 1)
+            found.append(text)
+        return found
 
     def told(self, table: AuditTable, places: Sequence[int], rows: np.ndarray) -> np.ndarray:
         """For the cells of some rows: how many relations they keep to, less those that they break, [r, c]."""
@@ -69,6 +96,9 @@ class Relations:
             sign = np.where(holds, 1.0, -1.0)[back] if len(index) else np.zeros(0)
             for place in (outer, inner):
                 told[index, number[place]] += sign
+        for outer, usual in self.rests.items():
+            broken = np.array([text not in usual for text in self._left(table, outer, rows)], dtype=bool)
+            told[broken, number[outer]] = np.minimum(told[broken, number[outer]], -1.0)
         return told
 
 

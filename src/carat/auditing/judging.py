@@ -27,9 +27,9 @@ SHARE = 0.05
 """Of the cells that get a slip in each copy."""
 WEIGHTS = {"typo": 3.0, "other": 2.0}
 """How many times as often as the other kinds these are made: they look the most different from each other."""
-CELLS = 120_000
+CELLS = 240_000
 """Cells of all copies together, about."""
-COPIES = 6
+COPIES = 12
 """Copies of a small table."""
 ROWS = 15_000
 """Rows of a large table that are spoiled in each copy."""

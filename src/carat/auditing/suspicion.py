@@ -20,8 +20,6 @@ from carat.data.spelling import shapes
 
 MARGIN, CLEAR = 2.0, 0.3
 """The vote disagrees where the value is so many nats below the best, and the best is likelier than this."""
-ALIKE = 0.6
-"""A value that shares this much of its text with the best one is taken for a slip of it."""
 TIMES = 3.0
 """A variant is odd beside one that is so many times as frequent."""
 WORD_TIMES = 50.0
@@ -36,17 +34,14 @@ _NUMBER = re.compile(r"\s*[$€£]?[+-]?\d[\d.,]*\s*%?\s*\Z")
 def suspicious(eyes: Eyes, sight: Sight) -> Tensor:
     """Cells of the rows looked at that are no examples of right, bool [r, c]."""
     voted = sight["voted"] > 0
-    disagreed = voted & (sight["best"] - sight["own"] > MARGIN) & (sight["best"] > np.log(CLEAR))
-    odd = disagreed.clone()
+    odd = voted & (sight["best"] - sight["own"] > MARGIN) & (sight["best"] > np.log(CLEAR))
     index = sight.rows.numpy()
     for number, place in enumerate(eyes.plan.places):
         column = eyes.table.columns[place]
         by_text = np.append(odd_values(column, eyes.texts[place]), False)
         odd[:, number] |= torch.from_numpy(by_text[column.codes[index]])
-    # What is written out in the rest of its row is right, however new it is; unless a slip of what belongs here would
-    # be written out there, too.
-    slip = disagreed & (sight["like the first"] > ALIKE)
-    found: Tensor = odd & (slip | ~(sight["contained"] > 0))
+    # What is written out in the rest of its row is right, however new it is.
+    found: Tensor = odd & ~(sight["contained"] > 0)
     return found
 
 

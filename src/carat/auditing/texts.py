@@ -109,9 +109,9 @@ def _copied(
     new = [number for number, text in enumerate(after.values) if text not in old]
     values = (*before.values, *(after.values[number] for number in new))
     counts = np.concatenate([before.counts, after.counts[new]])
-    made = _of_column(AuditColumn(after.name, values, counts, after.codes), place, homes).without(known.habits)
     # Where each value of the copy stands: in the table, or among the new ones behind it.
     size = len(before.values)
+    made = _of_column(AuditColumn(after.name, values, counts, after.codes), place, homes, size).without(known.habits)
     where = np.array([old.get(text, -1) for text in after.values], dtype=np.int64)
     where[new] = size + np.arange(len(new))
     back = np.full(len(values) + 1, -1, dtype=np.int64)
@@ -148,9 +148,20 @@ def _homes(table: AuditTable, places: Sequence[int]) -> dict[str, list[tuple[int
     return homes
 
 
-def _of_column(column: AuditColumn, place: int, homes: dict[str, list[tuple[int, int]]]) -> ValueTexts:
+def _of_column(
+    column: AuditColumn, place: int, homes: dict[str, list[tuple[int, int]]], old: int | None = None
+) -> ValueTexts:
+    """Of one column.
+
+    Args:
+        column: its values.
+        place: of the column.
+        homes: columns that hold a text.
+        old: how many of the values, the first ones, say what is usual; None where all do. The slips of a copy do not.
+    """
     values, counts = column.values, column.counts
     size, cells = len(values), max(int(counts.sum()), 1)
+    usual = counts if old is None else np.concatenate([counts[:old], np.zeros_like(counts[old:])])
     lengths = np.fromiter((len(text) for text in values), dtype=np.int64, count=size)
     near = nearest(values, counts, ratio=RATIO)
     has_near = near.index >= 0
@@ -165,19 +176,20 @@ def _of_column(column: AuditColumn, place: int, homes: dict[str, list[tuple[int,
     told[:size, 3] = np.where(variant >= 0, _ratio(counts, variant), 0.0)
     for number, fine in ((4, False), (5, True)):
         code, names = shapes(values, lengths=fine)
-        total = np.bincount(code, weights=counts, minlength=len(names))[code] if size else np.zeros(0)
-        told[:size, number] = np.log((total - counts + 0.5) / (cells - counts + 1.0))
+        total = np.bincount(code, weights=usual, minlength=len(names))[code] if size else np.zeros(0)
+        told[:size, number] = np.log((total - usual + 0.5) / (usual.sum() - usual + 1.0))
     told[:size, 6] = foreign
     told[:size, 7] = nothing
     told[:size, 8] = [text is not None for text in rewritten.text]
-    told[:size, 9] = _rarest_letters(values, counts)
+    told[:size, 9] = _rarest_letters(values, usual)
     if size:
-        middle = np.median(np.repeat(lengths, np.minimum(counts, 1_000)))
-        spread = np.median(np.abs(np.repeat(lengths, np.minimum(counts, 1_000)) - middle)) + 1.0
+        each = np.repeat(lengths, np.minimum(usual, 1_000))
+        middle = np.median(each) if len(each) else 0.0
+        spread = np.median(np.abs(each - middle)) + 1.0 if len(each) else 1.0
         told[:size, 10] = (np.abs(lengths - middle) / spread).clip(0, 10)
     told[:size, 11], spelt = misspelt(values, counts)
     weight = counts / cells
-    usual = [np.log((size + 1) / (cells + 1))] + [float((told[:size, k] * weight).sum()) for k in (1, 5, 9, 6)]
+    habit = [np.log((size + 1) / (cells + 1))] + [float((told[:size, k] * weight).sum()) for k in (1, 5, 9, 6)]
     return ValueTexts(
         told,
         near.index,
@@ -187,7 +199,7 @@ def _of_column(column: AuditColumn, place: int, homes: dict[str, list[tuple[int,
         rewritten.pattern,
         nothing,
         elsewhere,
-        np.array(usual, np.float32),
+        np.array(habit, np.float32),
     )
 
 
