@@ -226,7 +226,7 @@ def test_a_latin_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("flights --encoding latin-1", "--encoding is for csv files"),
         ("t.csv --out t.csv", "t.csv: already exists; use --force to replace it"),
         ("t.csv --out none/c.csv", "there is no folder none"),
-        ("t.csv --out c.xlsx", "write .csv, which a spreadsheet opens"),
+        ("t.csv --out c.xls", "c.xls: a table ends in .csv, .csv.gz, .parquet, .jsonl, .xlsx; choose one of them"),
         ("t.csv --resume", "--resume continues an audit that writes to a file; add its --out CELLS"),
         ("t.csv --out - --resume", "--resume continues an audit that writes to a file"),
     ],

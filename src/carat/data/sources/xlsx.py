@@ -9,6 +9,7 @@ import pyarrow as pa
 from carat.data.sources.base import BATCH_ROWS, check_columns
 from carat.data.workbooks.grid import read_grid
 from carat.data.workbooks.package import split_sheet
+from carat.errors import InputError
 
 
 class XlsxSource:
@@ -34,5 +35,8 @@ class XlsxSource:
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time."""
         check_columns(self, columns)
+        if not self.grid.rows:
+            sheet = self.grid.sheet.name
+            raise InputError(f"{self.label}: there is a header but no rows on the sheet '{sheet}'")
         texts = [self.grid.texts[self.names.index(name)] for name in columns]
         yield from pa.table(texts, names=list(columns)).combine_chunks().to_batches(max_chunksize=BATCH_ROWS)

@@ -106,8 +106,6 @@ def _table(
                 f"{label}: column {letters} of the sheet '{sheet.name}' has values but no name in row {header + 1}; "
                 "name it, or remove its values"
             )
-    if last == header + 1:
-        raise InputError(f"{label}: there is a header but no rows on the sheet '{sheet.name}'")
     return Grid(
         package,
         sheet,

@@ -146,6 +146,8 @@ def damaged(path: Path) -> InputError:
 
 def _sniff(path: Path) -> None:
     """Tell what else goes by the name of a workbook."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
     with path.open("rb") as file:
         start = file.read(4)
         if start.startswith(_OLE):

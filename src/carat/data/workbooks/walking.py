@@ -157,7 +157,11 @@ class CellWalk(Walk):
 
     def __init__(self, take: Callable[[RawCell], None]) -> None:
         super().__init__()
-        self.on_cell = take  # type: ignore[method-assign]
+        self._take = take
+
+    def on_cell(self, cell: RawCell) -> None:
+        """Hand it on."""
+        self._take(cell)
 
     def run(self, file: IO[bytes]) -> None:
         """Walk to the end."""
