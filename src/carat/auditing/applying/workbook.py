@@ -32,7 +32,7 @@ def patch_workbook(table: str | Path, out: Path, edits: Sequence[Edit]) -> None:
     """Write a copy of a workbook with these cells changed.
 
     A cell keeps its style. A number stays a number, a date a date, where the new text is one. Formulas elsewhere are
-    calculated again when Excel opens the copy.
+    calculated again when Excel opens the copy; LibreOffice waits until it is asked to.
 
     Args:
         table: the workbook, followed by `#Sheet name` for another sheet than the first.
