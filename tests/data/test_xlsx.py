@@ -113,7 +113,16 @@ def test_the_first_sheet_that_a_person_sees(tmp_path: Path) -> None:
 
 
 def test_a_table_may_stand_anywhere_on_its_sheet(tmp_path: Path) -> None:
-    rows = [[], [], [None, None, "x", None, "y"], [None, None, 1, None, "a"], [], [None, None, None, None, "b"], [], []]
+    rows: list[list[Any]] = [
+        [],
+        [],
+        [None, None, "x", None, "y"],
+        [None, None, 1, None, "a"],
+        [],
+        [None, None, None, None, "b"],
+        [],
+        [],
+    ]
     path = write_book(tmp_path / "t.xlsx", {"Table": rows})
     book = openpyxl.load_workbook(path)
     book.active["H20"].fill = openpyxl.styles.PatternFill("solid", fgColor="FF0000")

@@ -61,8 +61,9 @@ def write_findings(result: AuditResult, path: Path, *, called: str | None = None
         sheet.sheet_view.tabSelected = False
     _list_cells(book.create_sheet(findings, 0), result, copied)
     command = apply_command(called or path.name, file)
-    write_read_me(book.create_sheet(read_me, 0), result, copied, findings, command)
-    book.active = 0
+    first = book.create_sheet(read_me, 0)
+    first.sheet_view.tabSelected, book.active = True, 0
+    write_read_me(first, result, copied, findings, command)
     book.save(path)
 
 
