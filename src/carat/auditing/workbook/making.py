@@ -81,7 +81,7 @@ def _list_cells(sheet: Any, result: AuditResult, copied: Copied) -> None:
     sheet.append(head(sheet, list(COLUMNS)))
     long, short = ("reason", "value", "proposal", "alternatives"), ("error", "confidence", "group")
     align = {
-        name: Alignment(vertical="top", wrap_text=name in long, horizontal="center" if name in short else None)
+        name: Alignment(vertical="top", wrap_text=name in long, horizontal="center" if name in short else "left")
         for name in COLUMNS
     }
     asked, grounds, link = fill(ASKED), fills(), Font(color="1B5C77", underline="single")

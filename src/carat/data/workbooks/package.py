@@ -25,7 +25,7 @@ _BROKEN = (
     zlib.error,
     ElementTree.ParseError,
     expat.ExpatError,
-    KeyError,
+    LookupError,  # a part that is missing, or an unknown encoding
     StopIteration,
     EOFError,
     OSError,
