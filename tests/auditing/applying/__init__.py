@@ -1,1 +1,1 @@
-"""Tests of carat.auditing."""
+"""Tests of applying decisions."""
