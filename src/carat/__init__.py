@@ -21,7 +21,7 @@ Row 0: anomalous, alarm 1.00, percentile 0.00
 Or audit a table as it is, without a clean history: `carat.audit(table)` lists the cells that are probably wrong, and
 what should stand there.
 
-A table is a pandas, polars or Arrow frame, a dictionary of columns, or the path of a csv, parquet or jsonl file.
+A table is a pandas, polars or Arrow frame, a dictionary of columns, or the path of a csv, parquet, jsonl or xlsx file.
 
 Main calls:
     carat.audit(table): which cells of a table are probably wrong; returns an `AuditResult`.

@@ -20,6 +20,7 @@ from rich.console import Console
 
 import carat
 from carat.auditing.findings import Findings
+from carat.auditing.workbook import read_findings
 from carat.cli import run
 from carat.cli.audit_view import show
 from carat.files import locked
@@ -226,7 +227,7 @@ def test_a_latin_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("flights --encoding latin-1", "--encoding is for csv files"),
         ("t.csv --out t.csv", "t.csv: already exists; use --force to replace it"),
         ("t.csv --out none/c.csv", "there is no folder none"),
-        ("t.csv --out c.xlsx", "write .csv, which a spreadsheet opens"),
+        ("t.csv --out c.xls", "c.xls: a table ends in .csv, .csv.gz, .parquet, .jsonl, .xlsx; choose one of them"),
         ("t.csv --resume", "--resume continues an audit that writes to a file; add its --out CELLS"),
         ("t.csv --out - --resume", "--resume continues an audit that writes to a file"),
     ],
@@ -430,3 +431,26 @@ def test_the_last_line_counts_one_as_one(capsys: pytest.CaptureFixture[str]) -> 
     assert run([*AUDIT, "--out", "c.csv", "--top", "1"]) == 0
     last = capsys.readouterr().err.splitlines()[-1]
     assert re.fullmatch(r"c\.csv: 1 suspicious cell in 1 of 40 rows: 1 typo", last)
+
+
+def test_a_workbook_of_findings(folder: Path) -> None:
+    assert run([*AUDIT, "--out", "c.xlsx", "--quiet"]) == 0
+    assert read_findings(folder / "c.xlsx") == carat.audit(cities()).to_file()
+    assert json.loads(Path("c.xlsx.about.json").read_text())["summary"]["cells"] == 4
+    assert sorted(path.name for path in folder.iterdir()) == ["c.xlsx", "c.xlsx.about.json", "t.csv"]
+    assert run(["audit", "c.xlsx#Table", "--out", "d.csv", "--quiet"]) == 0
+    assert run([*AUDIT, "--out", "e.csv", "--quiet"]) == 0
+    assert Path("d.csv").read_text() == Path("e.csv").read_text(), "a sheet is a table like any other"
+
+
+def test_what_a_workbook_can_not_hold_is_said_before_the_audit(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def audited(*arguments: object) -> Findings:
+        raise AssertionError("the audit began")
+
+    monkeypatch.setattr("carat.auditing.audit.audit_table", audited)
+    write_csv(folder / "long.csv", cities().append_column("Long", pa.array(["a" * 40_000, *["b"] * 39])))
+    assert run(["audit", "long.csv", "--out", "c.xlsx", "--quiet"]) == 2
+    assert "long.csv: column 'Long': a text of 40,000 characters" in capsys.readouterr().err
+    assert not Path("c.xlsx").exists()

@@ -54,8 +54,10 @@ def score(arguments: str, hint: str, **files: bytes | None) -> Case:
 COLUMNS = "--columns Port,Good"
 READING = [
     fit("nothing.csv", "nothing.csv: no such file"),
-    fit("sheet.xlsx", "save the sheet as .csv", b"PK"),
-    fit("sheet.csv", "is a spreadsheet under another name; open it and save the sheet", b"PK\x03\x04\x14\x00\n"),
+    fit("sheet.ods", "save it as .xlsx", b"PK"),
+    fit("sheet.xlsx", "not an Excel workbook, or a damaged one", b"PK"),
+    fit("text.xlsx", "not an Excel workbook; if it is text, rename it to .csv", GOOD),
+    fit("sheet.csv", "is a spreadsheet under another name; rename it to .xlsx", b"PK\x03\x04\x14\x00\n"),
     fit("table.txt", "a table ends in .csv", GOOD),
     Case(" ".join(["fit", "folder", *FIT]), "is a folder, not a table", {"folder": None}),
     fit("text.parquet", "not a Parquet file", GOOD),
@@ -134,7 +136,7 @@ SCORING = [
     score("model planted.csv --out s.csv --threshold 2", "between 0 and 1, got 2"),
     score("model planted.csv --out s.csv --threshold 0.1 --threshold-score 1", "not both"),
     score("model planted.csv --out s.csv --device gpu", "got 'gpu'"),
-    score("model planted.csv --out s.xlsx", "write .csv, which a spreadsheet opens"),
+    score("model planted.csv --out s.xls", "a table ends in .csv"),
     score("model planted.csv --out s", "a table ends in .csv"),
     score("model planted.csv --out nowhere/s.csv", "there is no folder nowhere"),
     score("model planted.csv --out s.csv", "s.csv: already exists; use --force", s_csv=b"before"),

@@ -356,7 +356,7 @@ def test_what_tab_offers_is_what_there_is(tmp_path: Path) -> None:
     assert all(named_data(name) is not name for name in DATASETS)
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.csv.gz").touch()
-    (tmp_path / "sub" / "a.xlsx").touch()
+    (tmp_path / "sub" / "a.txt").touch()
     assert tables(f"{tmp_path}/su") == [f"{tmp_path}/sub/"]
     assert tables(f"{tmp_path}/sub/") == [f"{tmp_path}/sub/a.csv.gz"]
     assert tables(f"{tmp_path}/none/") == []

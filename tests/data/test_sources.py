@@ -20,6 +20,7 @@ import pytest
 from carat.data import open_source
 from carat.data.sources import frame_like
 from carat.errors import InputError
+from tests.support.books import write_book
 from tests.support.sources import columns_of
 
 EXPECTED = {"HSCode": ["0721", "NA", None], "Port": ["Äå", None, "x\ny"]}
@@ -43,6 +44,7 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "cr.csv": lambda path: path.write_bytes(csv_text().replace("\n", "\r").replace("x\r", "x\n").encode()),
     "packed.csv.gz": lambda path: path.write_bytes(gzip.compress(csv_text().encode())),
     "lines.jsonl": lambda path: path.write_text(jsonl_text(), encoding="utf-8"),
+    "book.xlsx": lambda path: write_book(path, {"Table": [list(EXPECTED), *zip(*EXPECTED.values(), strict=True)]}),
     "columns.parquet": lambda path: pq.write_table(pa.table(EXPECTED), path),
 }
 

@@ -15,7 +15,7 @@ from carat.errors import InputError
 from tests.support.sources import columns_of
 
 TABLE = pa.table({"record": ["r1", 'say "hi"', "a,b\nc"], "score": [1.5, None, -2.0], "flagged": [["Port"], [], None]})
-ENDINGS = [".csv", ".csv.gz", ".parquet", ".jsonl"]
+ENDINGS = [".csv", ".csv.gz", ".parquet", ".jsonl", ".xlsx"]
 
 
 def write(path: Path, *parts: pa.Table, force: bool = False) -> None:
@@ -24,7 +24,7 @@ def write(path: Path, *parts: pa.Table, force: bool = False) -> None:
             writer.write(part)
 
 
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".xlsx"])
 def test_csv_holds_lists_as_json(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"out{ending}"
     write(path, TABLE[:1], TABLE[1:])
@@ -110,9 +110,7 @@ def test_a_folder_is_not_replaced_even_by_force(tmp_path: Path) -> None:
         TableWriter(tmp_path / "out.csv", force=True)
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"), [("out.xlsx", "write .csv, which a spreadsheet opens"), ("out", "a table ends in .csv")]
-)
+@pytest.mark.parametrize(("name", "hint"), [("out.xls", "choose one of them"), ("out", "a table ends in .csv")])
 def test_the_ending_names_the_format(name: str, hint: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=re.escape(hint)):
         TableWriter(tmp_path / name)

@@ -28,7 +28,7 @@ def audit(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="A csv, csv.gz, parquet or jsonl file; - for JSON lines on standard input; "
+            help="A csv, csv.gz, parquet, jsonl or xlsx file; - for JSON lines on standard input; "
             "or a bundled table: flights, shipments:us_import, …",
             show_default=False,
             autocompletion=tables,
@@ -39,8 +39,8 @@ def audit(
         typer.Option(
             "--out",
             metavar="CELLS",
-            help="A csv, csv.gz, parquet or jsonl file; - for JSON lines on standard output. Without it, a terminal "
-            "shows the most suspicious cells and a pipe gets JSON lines.",
+            help="A csv, csv.gz, parquet, jsonl or xlsx file; - for JSON lines on standard output. Without it, a "
+            "terminal shows the most suspicious cells and a pipe gets JSON lines.",
             show_default=False,
         ),
     ] = None,
@@ -99,7 +99,8 @@ def audit(
     CELLS gets one row per suspicious cell, the most suspicious first: record (the row number or ID), column, value,
     kind (typo, variant, format, misplaced, mismatch or missing), error (the probability that it is wrong), proposal
     (the suggested fix; <blank> for an empty cell), confidence (the probability that the fix is right), alternatives,
-    reason, group (cells to fix together share a number), and decision, which is empty for you to fill in.
+    reason, group (cells to fix together share a number), and decision, which is empty for you to fill in. If CELLS is
+    an xlsx file, it also has a copy of the table, with the suspicious cells coloured.
 
     If you stop an audit that writes to CELLS, the same command with --resume continues it.
 
@@ -169,8 +170,14 @@ class _Kept:
 
 def _sinks(job: AuditJob, output: Output) -> list[Sink[AuditResult]]:
     from carat.auditing.result import AuditResult
+    from carat.auditing.workbook import check_reading
+    from carat.jobs import WorkbookSink
 
-    return output.sinks(AuditResult.to_file, {**job.options.facts(), "encoding": job.encoding})
+    sinks = output.sinks(AuditResult.to_file, {**job.options.facts(), "encoding": job.encoding})
+    if output.file is not None and output.file.lower().endswith(".xlsx"):
+        job.on_reading.append(check_reading)
+        sinks[-1] = WorkbookSink(output.file, force=output.force)
+    return sinks
 
 
 def _prepare(file: str | None, *, resume: bool, force: bool) -> Path | None:

@@ -10,7 +10,7 @@ import typer
 
 from carat.registry import DATASETS, DETECTORS, PROFILES
 
-ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
+ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl", ".xlsx")
 
 
 def one_of(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
@@ -41,7 +41,7 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A csv, csv.gz, parquet or jsonl file; - for JSON lines on standard input; "
+        help="A csv, csv.gz, parquet, jsonl or xlsx file; - for JSON lines on standard input; "
         "or a bundled table: flights, shipments:us_import, …",
         show_default=False,
         autocompletion=tables,
@@ -53,7 +53,7 @@ OutFile = Annotated[
     typer.Option(
         "--out",
         metavar="FILE",
-        help="A csv, csv.gz, parquet or jsonl file; - for JSON lines on standard output. Without it, a terminal "
+        help="A csv, csv.gz, parquet, jsonl or xlsx file; - for JSON lines on standard output. Without it, a terminal "
         "shows the strangest rows and a pipe gets JSON lines.",
         show_default=False,
     ),

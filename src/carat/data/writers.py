@@ -1,4 +1,4 @@
-"""Tables going out: csv, csv.gz, parquet and jsonl by their ending, or JSON lines on standard output.
+"""Tables going out: csv, csv.gz, parquet, jsonl and xlsx by their ending, or JSON lines on standard output.
 
 A file is written under a temporary name and renamed at the end: it is there whole, or not at all.
 """
@@ -17,6 +17,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from carat.data.sources import check_ending
+from carat.data.workbooks.writing import SheetFile, load_openpyxl
 from carat.files import check_place, replacing
 
 
@@ -53,6 +54,8 @@ class TableWriter:
         assert self._schema is not None
         if self.path.suffix.lower() == ".parquet":
             self._parts = pq.ParquetWriter(self._temporary, self._schema, compression="zstd")
+        elif self.path.suffix.lower() == ".xlsx":
+            self._parts = SheetFile(self._temporary, self._schema.names)
         elif self.path.suffix.lower() == ".jsonl":
             self._lines = self._temporary.open("w", encoding="utf-8")
             self._files.append(self._lines)
@@ -60,7 +63,7 @@ class TableWriter:
             opener = gzip.open if self.path.suffix.lower() == ".gz" else open
             file = opener(self._temporary, "wb")
             self._files.append(file)
-            self._parts = pyarrow.csv.CSVWriter(file, _flat(self._schema.empty_table()).schema)
+            self._parts = pyarrow.csv.CSVWriter(file, flat(self._schema.empty_table()).schema)
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
@@ -74,7 +77,7 @@ class TableWriter:
                 self._lines.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
             self._lines.flush()
         else:
-            self._parts.write_table(table if isinstance(self._parts, pq.ParquetWriter) else _flat(table))
+            self._parts.write_table(table if isinstance(self._parts, pq.ParquetWriter) else flat(table))
 
     def __exit__(self, *raised: Any) -> None:
         if self.path is None:
@@ -93,11 +96,13 @@ class TableWriter:
 def check_output(path: Path, *, force: bool) -> None:
     """Refuse, before any work, what could not be written at its end."""
     check_ending(path, writing=True)
+    if path.suffix.lower() == ".xlsx":
+        load_openpyxl()
     check_place(path, force=force)
 
 
-def _flat(table: pa.Table) -> pa.Table:
-    """In CSV a list is a JSON array in one cell."""
+def flat(table: pa.Table) -> pa.Table:
+    """In CSV and in workbooks a list is a JSON array in one cell."""
     columns = [
         pa.array(
             [None if v is None else json.dumps(v, ensure_ascii=False) for v in column.to_pylist()],

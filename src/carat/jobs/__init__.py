@@ -11,7 +11,7 @@ from carat.jobs.frames import explain_frame, recourse_result, score_frame
 from carat.jobs.job import Cancel, Job, Sink, Summary
 from carat.jobs.recourse_job import RecourseSummary, recourse
 from carat.jobs.score_job import ScoreSummary, score
-from carat.jobs.sinks import Sidecar, Strangest, TableSink
+from carat.jobs.sinks import Sidecar, Strangest, TableSink, WorkbookSink
 
 __all__ = [
     "score",
@@ -28,6 +28,7 @@ __all__ = [
     "AuditSummary",
     "Sink",
     "TableSink",
+    "WorkbookSink",
     "Sidecar",
     "Strangest",
     "score_frame",

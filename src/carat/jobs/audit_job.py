@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -83,6 +83,8 @@ class AuditJob:
         self.observer, self.cancel = observer or Silent(), cancel or Cancel()
         self.checkpoints = None if checkpoints is None else Path(checkpoints)
         self.summary = AuditSummary()
+        self.on_reading: list[Callable[[Reading], object]] = []
+        """Called with the table when it is read, before the audit: who can't use it says so by an error."""
         self._begun = False
 
     def __iter__(self) -> Iterator[AuditResult]:
@@ -94,6 +96,8 @@ class AuditJob:
         self.cancel.check()
         reading = read_table(self.data, self.options, encoding=self.encoding, observer=heeding)
         self.summary.read = reading.table.rows
+        for told in self.on_reading:
+            told(reading)
         self._remark_about(reading)
         self._remark_columns(reading)
         if self.checkpoints is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -11,8 +12,11 @@ from typing import Any, Generic, Self, TypeVar
 import pyarrow as pa
 import torch
 
+from carat.auditing.result import AuditResult
+from carat.auditing.workbook import write_findings
 from carat.data import TableWriter
-from carat.files import check_place, write_text
+from carat.data.writers import check_output
+from carat.files import check_place, replacing, write_text
 from carat.fitting.model import Model
 from carat.results.batches import ExplainBatch, ResultBatch, ScoreBatch, strangest_of
 from carat.results.explaining import explain_batch
@@ -71,6 +75,34 @@ class TableSink(PlainSink[B]):
         """A table without rows has its columns all the same."""
         if not self.writer.begun:
             self.writer.write(self.make(job.empty()))
+
+
+class WorkbookSink(PlainSink[AuditResult]):
+    """The findings of an audit as an Excel workbook, with the table they are about.
+
+    Args:
+        path: the file.
+        force: whether an existing file is replaced.
+    """
+
+    def __init__(self, path: str | Path, *, force: bool = False) -> None:
+        self.path = Path(path)
+        check_output(self.path, force=force)
+        self._place = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._temporary = self._place.enter_context(replacing(self.path))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """The file is there whole, or not at all."""
+        self._place.__exit__(kind, error, trace)
+
+    def take(self, batch: AuditResult) -> None:
+        """Write all of it."""
+        write_findings(batch, self._temporary, called=self.path.name)
 
 
 class Sidecar(PlainSink[Any]):

@@ -1,6 +1,7 @@
 """Where rows come from: a file by its ending, standard input, or a frame, as batches of Arrow columns.
 
-A `Source` can be read more than once and never holds more than a batch of a file in memory.
+A `Source` can be read more than once and never holds more than a batch of a file in memory, or the one sheet of a
+workbook as text.
 """
 
 from __future__ import annotations
@@ -14,18 +15,20 @@ from carat.data.sources.csv import CsvSource
 from carat.data.sources.frames import frame_like, open_frame
 from carat.data.sources.jsonl import JsonLinesSource, PipeSource, spool
 from carat.data.sources.parquet import ParquetSource
+from carat.data.sources.xlsx import XlsxSource
+from carat.data.workbooks.package import split_sheet
 from carat.errors import InputError
 
 __all__ = ["open_source", "Source", "check_columns", "check_ending", "frame_like", "ENDINGS", "NotUtf8Error"]
 
-ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
+ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl", ".xlsx")
 
 
 def open_source(data: Any, *, once: bool = False, encoding: str | None = None) -> Source:
     """A path, `-` for JSON lines on standard input, or a frame of pandas, polars or pyarrow.
 
     Args:
-        data: what to read.
+        data: what to read; `book.xlsx#Sheet name` is another sheet of a workbook than the first.
         once: the rows will be read a single time, so that a pipe can be passed on as it comes.
         encoding: of a CSV file, such as `latin-1`; None is UTF-8.
     """
@@ -38,20 +41,21 @@ def open_source(data: Any, *, once: bool = False, encoding: str | None = None) -
         if once:
             return PipeSource(sys.stdin.buffer, "standard input")
         return JsonLinesSource(spool(sys.stdin.buffer), "standard input")
-    return _open_file(Path(data), encoding)
+    return _open_file(data, encoding)
 
 
 def check_ending(path: Path, *, writing: bool = False) -> None:
     """Tables are told apart by the ending of their name."""
     if not path.name.lower().endswith(ENDINGS):
-        sheet = path.suffix.lower() in (".xlsx", ".xls", ".ods")
-        hint = "save the sheet as .csv" if sheet else "rename or convert it"
+        sheet = path.suffix.lower() in (".xls", ".xlsm", ".xlsb", ".ods")
+        hint = "save it as .xlsx" if sheet else "rename or convert it"
         if writing:
-            hint = "write .csv, which a spreadsheet opens" if sheet else "choose one of them"
+            hint = "choose one of them"
         raise InputError(f"{path}: a table ends in {', '.join(ENDINGS)}; {hint}")
 
 
-def _open_file(path: Path, encoding: str | None = None) -> Source:
+def _open_file(data: str | Path, encoding: str | None = None) -> Source:
+    path, _ = split_sheet(data)
     if not path.exists():
         raise InputError(f"{path}: no such file")
     if path.is_dir():
@@ -63,4 +67,6 @@ def _open_file(path: Path, encoding: str | None = None) -> Source:
         return ParquetSource(str(path))
     if path.suffix.lower() == ".jsonl":
         return JsonLinesSource(path, str(path))
+    if path.suffix.lower() == ".xlsx":
+        return XlsxSource(str(data))
     return CsvSource(str(path), encoding=encoding)

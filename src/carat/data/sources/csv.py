@@ -58,9 +58,7 @@ class CsvSource:
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{self.label}: can't be read ({first_line(error)})") from error
         if raw.startswith(b"PK\x03\x04"):
-            raise InputError(
-                f"{self.label}: this is a spreadsheet under another name; open it and save the sheet as .csv"
-            )
+            raise InputError(f"{self.label}: this is a spreadsheet under another name; rename it to .xlsx")
         raw = raw.removeprefix(codecs.BOM_UTF8)
         try:
             header = str(raw, "utf-8").rstrip("\r\n")
