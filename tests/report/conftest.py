@@ -31,6 +31,14 @@ def tab(folder: Path) -> Iterator[Tab]:
         yield opened
 
 
+@pytest.fixture(autouse=True)
+def _forgetful(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What one test decided is nothing to the next."""
+    yield
+    if "tab" in request.fixturenames:
+        request.getfixturevalue("tab").run("try { localStorage.clear() } catch {}")
+
+
 @pytest.fixture
 def page(tab: Tab, folder: Path) -> Iterator[Tab]:
     """The page with costs, fresh; at the end nothing must have gone wrong."""
@@ -38,5 +46,4 @@ def page(tab: Tab, folder: Path) -> Iterator[Tab]:
     tab.requests.clear()
     tab.open(folder / "costly.html")
     yield tab
-    tab.run("localStorage.clear()")  # It outlives the page.
     assert tab.errors == []

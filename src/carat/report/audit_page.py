@@ -72,9 +72,7 @@ def write_audit(
         temporary.write_text(text, encoding="utf-8")
 
 
-def render_audit(
-    result: AuditResult, *, title: str | None = None, advance: Callable[[int], None] | None = None
-) -> str:
+def render_audit(result: AuditResult, *, title: str | None = None, advance: Callable[[int], None] | None = None) -> str:
     """The page as text."""
     files = FileNames.of(result)
     data = {**audit_content(result, advance), "table": files.table, "download": files.cells, "command": files.command}
@@ -129,7 +127,14 @@ class FileNames:
         ending = next((ending for ending in ENDINGS if name.lower().endswith(ending)), "")
         stem = name[: len(name) - len(ending)] if ending else ""
         cells = f"{stem}-cells.csv" if stem else "cells.csv"
-        words = ["carat", "apply", cells, name if stem else "TABLE", "--out", f"{stem}-fixed{ending}" if stem else "FILE"]
+        words = [
+            "carat",
+            "apply",
+            cells,
+            name if stem else "TABLE",
+            "--out",
+            f"{stem}-fixed{ending}" if stem else "FILE",
+        ]
         for flag, given in (("--id", result.options.id), ("--encoding", result.reading.encoding)):
             words += [] if given is None else [flag, given]
         return cls(name if stem else "", cells, shlex.join(words))

@@ -21,6 +21,9 @@ STYLES = ("page.css", "list.css", "record.css", "print.css")
 SCRIPTS = (
     "data.js",
     "dom.js",
+    "csv.js",
+    "kept.js",
+    "colours.js",
     "record.js",
     "precedents.js",
     "changes.js",
