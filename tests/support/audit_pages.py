@@ -128,12 +128,12 @@ def many(count: int = 10_000, columns: int = 8) -> AuditResult:
     made = {f"Column {k}": [f"value {k}.{n:03d}" for n in rng.integers(0, 300, count)] for k in range(columns)}
     for row in range(count):
         name = f"Column {row % columns}"
-        made[name][row] += " oz" if row % 3 == 0 else "x"
+        made[name][row] = f"{made[name][row]} oz" if row % 3 == 0 else made[name][row].replace("al", "la")
     cells = [
         {
             "row": row,
             "column": f"Column {row % columns}",
-            "fix": made[f"Column {row % columns}"][row].removesuffix(" oz").removesuffix("x"),
+            "fix": made[f"Column {row % columns}"][row].removesuffix(" oz").replace("la", "al"),
             "kind": KINDS[row % len(KINDS)],
             "reason": f"{row % 40} of the 41 other rows with Column 0 {made['Column 0'][row]} say so",
             "others": [f"value 0.{row % 300:03d}"],

@@ -87,7 +87,7 @@ function align(a, b, front, n, m, gone, come) {
 function change(before, after) {
   if (after === null) return [el("del", {}, seen(before))];
   let [gone, come] = before && after ? differences(before, after) : [null, null];
-  if (gone && gone.filter((one) => !one).length < Math.max(gone.length, come.length) / 2) gone = come = null;
+  if (gone && gone.filter((one) => !one).length < Math.min(gone.length, come.length) / 2) gone = come = null;
   return [el("del", {}, seen(before, gone)), el("span", {}, " → "), el("ins", {}, seen(after, come))];
 }
 
