@@ -1,15 +1,16 @@
-// The row around a cell, side by side with the rows most like it: one column each.
+// The row around a cell, side by side with the rows most like it: one column each. What the cell is about comes first.
 function beside(cell) {
   const mine = wholeRow(rowPlaces.get(cell.row));
   if (!mine) return el("p", { class: "muted" }, `Row ${cell.record} is not in this page: only the rows around the most suspicious cells are.`);
   const others = (data.similar[cell.at] ?? []).map(wholeRow);
   const doubts = new Map(inRow.get(cell.row).map((one) => [one.column, one]));
   const titles = ["column", "this row", ...others.map(({ record }) => "row " + record)];
-  const rows = data.columns.map((name, column) =>
+  const places = [cell.column, ...data.columns.keys()].filter((column, at) => at === 0 || column !== cell.column);
+  const rows = places.map((column) =>
     el(
       "tr",
       { class: column === cell.column ? "here" : null },
-      el("th", { scope: "row" }, el("bdi", {}, name)),
+      el("th", { scope: "row" }, el("bdi", {}, data.columns[column])),
       ownValue(mine.values[column], doubts.get(column), column === cell.column),
       ...others.map((other) => otherValue(other, column, mine.values[column], column === cell.column)),
     ),
@@ -46,6 +47,6 @@ function saying(cell, others) {
     el("bdi", {}, cell.name),
     ": ",
     ...sorted.flatMap(([value, times], place) => [place ? ", " : "", el("b", {}, seen(value)), others.length > 1 ? ` ${count(times)}×` : ""]),
-    ".",
+    ". What they share with this row is marked.",
   ];
 }
