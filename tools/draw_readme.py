@@ -3,7 +3,8 @@
     carat demo
     python tools/draw_readme.py --demo carat-demo --out docs/assets
 
-Needs Chromium. `--only audit` draws the last one alone, which needs no demo. The terminal's picture is what the command below really prints, colours and all.
+Needs Chromium. `--only audit` draws the last one alone, which needs no demo. The terminal's picture is what the command
+below really prints, colours and all.
 """
 
 from __future__ import annotations

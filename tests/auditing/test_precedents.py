@@ -29,8 +29,8 @@ def places(rows: int = 400) -> AuditTable:
     )
 
 
-def found(table: AuditTable, row: int, column: int, **options: np.ndarray) -> list[int]:
-    (line,) = precedents(table, np.array([row]), np.array([column]), **options).tolist()
+def found(table: AuditTable, row: int, column: int, doubted: np.ndarray | None = None) -> list[int]:
+    (line,) = precedents(table, np.array([row]), np.array([column]), doubted).tolist()
     return [one for one in line if one >= 0]
 
 

@@ -10,6 +10,7 @@ import pytest
 from carat.report import write_report
 from tests.report import results
 from tests.report.browser import Tab, browser
+from tests.support import audit_pages
 
 
 @pytest.fixture(scope="package")
@@ -45,5 +46,22 @@ def page(tab: Tab, folder: Path) -> Iterator[Tab]:
     tab.screen(1280)
     tab.requests.clear()
     tab.open(folder / "costly.html")
+    yield tab
+    assert tab.errors == []
+
+
+@pytest.fixture(scope="package")
+def pages(folder: Path) -> Path:
+    for name in ("small", "hostile", "many"):
+        getattr(audit_pages, name)().report(folder / f"audit-{name}.html")
+    return folder
+
+
+@pytest.fixture
+def audit(tab: Tab, pages: Path) -> Iterator[Tab]:
+    """The small page, fresh; at the end nothing must have gone wrong."""
+    tab.screen(1280)
+    tab.requests.clear()
+    tab.open(pages / "audit-small.html")
     yield tab
     assert tab.errors == []

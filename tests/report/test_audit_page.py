@@ -138,18 +138,18 @@ def test_the_key_is_that_of_table_and_findings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "command"),
+    ("name", "id", "command"),
     [
-        ("my.csv", {}, "carat apply my-cells.csv my.csv --out my-fixed.csv"),
-        ("my.csv.gz", {}, "carat apply my-cells.csv my.csv.gz --out my-fixed.csv.gz"),
-        ("a b.parquet", {}, "carat apply 'a b-cells.csv' 'a b.parquet' --out 'a b-fixed.parquet'"),
-        ("my.csv", {"id": "City"}, "carat apply my-cells.csv my.csv --out my-fixed.csv --id City"),
-        ("the table", {}, "carat apply cells.csv TABLE --out FILE"),
+        ("my.csv", None, "carat apply my-cells.csv my.csv --out my-fixed.csv"),
+        ("my.csv.gz", None, "carat apply my-cells.csv my.csv.gz --out my-fixed.csv.gz"),
+        ("a b.parquet", None, "carat apply 'a b-cells.csv' 'a b.parquet' --out 'a b-fixed.parquet'"),
+        ("my.csv", "City", "carat apply my-cells.csv my.csv --out my-fixed.csv --id City"),
+        ("the table", None, "carat apply cells.csv TABLE --out FILE"),
     ],
 )
-def test_the_command(name: str, options: dict[str, str], command: str) -> None:
+def test_the_command(name: str, id: str | None, command: str) -> None:
     result = result_of(audit_pages.ports(), [], name=name)
-    found = replace(result, options=replace(result.options, **options))
+    found = replace(result, options=replace(result.options, id=id))
     assert FileNames.of(found).command == command
     latin = replace(result, reading=replace(result.reading, encoding="latin-1"))
     assert FileNames.of(latin).command.endswith("--encoding latin-1")

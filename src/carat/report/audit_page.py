@@ -203,9 +203,10 @@ def _footer(result: AuditResult, files: FileNames) -> list[str]:
     if origin is None:
         return [f"carat {__version__}"]
     made = datetime.fromisoformat(origin.made).astimezone(UTC)
+    table = f"{files.table or 'a table'} with {many(origin.rows, 'row')}"
     return [
         f"carat {origin.carat}",
         f"made {made:%Y-%m-%d %H:%M} UTC",
-        f"from {files.table or 'a table'} with {many(origin.rows, 'row')}, fingerprint {origin.fingerprint[:FINGERPRINT]}",
+        f"from {table}, fingerprint {origin.fingerprint[:FINGERPRINT]}",
         "this page holds rows of the table",
     ]
