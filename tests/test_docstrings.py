@@ -35,7 +35,7 @@ READ: list[Any] = [
     carat.audit,
     carat.AuditResult,
     *(getattr(carat.AuditResult, name) for name in ("columns", "rate", "kinds", "cells", "to_frame", "to_arrow")),
-    *(getattr(carat.AuditResult, name) for name in ("to_file", "to_json", "explain")),
+    *(getattr(carat.AuditResult, name) for name in ("to_file", "to_json", "explain", "report")),
 ]
 INTRODUCED = {
     carat.fit: "its domains (the columns that take part)",

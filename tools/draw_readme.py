@@ -1,9 +1,10 @@
-"""The pictures of the README, from what `carat demo` wrote: a terminal and the report page.
+"""The pictures of the README: a terminal and the report page, from what `carat demo` wrote, and the page of an audit.
 
     carat demo
     python tools/draw_readme.py --demo carat-demo --out docs/assets
 
-Needs Chromium. The terminal's picture is what the command below really prints, colours and all.
+Needs Chromium. `--only audit` draws the last one alone, which needs no demo. The terminal's picture is what the command
+below really prints, colours and all.
 """
 
 from __future__ import annotations
@@ -19,13 +20,24 @@ import sys
 import tempfile
 from pathlib import Path
 
+from pyarrow.csv import write_csv
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
+from carat.data.slips import slip
+from carat.datasets import flights
+
 COLUMNS = 108
 SHOWN = 2
 """Rows in the terminal's picture."""
+ROWS = 3_000
+SLIPS = 0.02
+"""Departures that are audited, and the share of their cells that is spoiled."""
+OPENING = "document.querySelector('.item button').click()"
+"""The strangest row of a report is opened."""
+DECIDING = "for (let n = 0; n < 3; n++) document.querySelector('[data-action=accept]').click()"
+"""The first cells of an audit are decided."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 THEME = TerminalTheme(
     (252, 252, 251),
@@ -69,14 +81,18 @@ SVG = """<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" 
 
 
 def main() -> None:
-    """Draw both."""
+    """Draw them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--demo", type=Path, default=Path("carat-demo"), help="folder that `carat demo` wrote")
     parser.add_argument("--out", type=Path, default=Path("docs/assets"))
+    parser.add_argument("--only", choices=("demo", "audit"), help="draw only these; default: all")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    draw_terminal(options.demo, options.out / "terminal.svg")
-    draw_page(options.demo / "report.html", options.out / "report.png")
+    if options.only != "audit":
+        draw_terminal(options.demo, options.out / "terminal.svg")
+        draw_page(options.demo / "report.html", options.out / "report.png", OPENING, 1_240)
+    if options.only != "demo":
+        draw_audit(options.out / "audit.png")
 
 
 def draw_terminal(demo: Path, target: Path) -> None:
@@ -123,21 +139,31 @@ def without_bars(shown: str) -> str:
     return re.sub(r"\x1b\[\?\d+[hl]", "", after).strip("\n")
 
 
-def draw_page(page: Path, target: Path) -> None:
-    """The report with its strangest row open, as a browser shows it."""
+def draw_audit(target: Path) -> None:
+    """The page of an audit of some bundled departures in which slips were made, three of its cells decided."""
+    departures = flights().table.slice(0, ROWS).drop_columns(["Date", "TailNum"])
+    with tempfile.TemporaryDirectory() as folder:
+        write_csv(slip(departures, share=SLIPS, seed=3).table, Path(folder) / "departures.csv")
+        in_terminal(["audit", "departures.csv", "--report", "page.html"], Path(folder))
+        draw_page(Path(folder) / "page.html", target, DECIDING, 1_500)
+
+
+def draw_page(page: Path, target: Path, doing: str, height: int) -> None:
+    """The top of a page as a browser shows it, after a person did something on it."""
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if browser is None:
         sys.exit("no Chromium found; install it to draw the page")
     text = page.read_text(encoding="utf-8")
-    # The page allows its own scripts alone. This copy is allowed one more, which opens a row as a click would.
+    # The page allows its own scripts alone. This copy is allowed one more, which does what a person would.
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
     text += "<style>html { border: 2px solid #c9ccd1 }</style>"
-    text += "<script>addEventListener('load', () => document.querySelector('.item button').click())</script>"
+    text += f"<script>addEventListener('load', () => {{ {doing} }})</script>"
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1"]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / page.name
         copy.write_text(text, encoding="utf-8")
-        size = ["--window-size=1180,1240", "--virtual-time-budget=5000", f"--screenshot={target}"]
+        size = [f"--window-size=1180,{height}", "--virtual-time-budget=5000", f"--screenshot={target.resolve()}"]
+        size.append(f"--user-data-dir={folder}/profile")  # of its own, with no decisions in it
         done = subprocess.run([browser, *flags, *size, copy.as_uri()], capture_output=True, text=True, check=False)
     if done.returncode or not target.exists():
         sys.exit(done.stderr)

@@ -25,13 +25,19 @@ def click(page: Tab, button: str) -> None:
     page.run(f"document.getElementById('{button}').click()")
 
 
-def exported(page: Tab, folder: Path) -> list[list[str]]:
-    """What lies in the downloaded file."""
-    target = folder / "fixes.csv"
+def exported(page: Tab, folder: Path, button: str = "export", name: str = "decisions.csv") -> list[list[str]]:
+    """What lies in the downloaded table."""
+    text = downloaded(page, folder, button, name).decode("utf-8-sig")
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+def downloaded(page: Tab, folder: Path, button: str, name: str) -> bytes:
+    """The file that a button gives."""
+    target = folder / name
     target.unlink(missing_ok=True)
-    click(page, "export")
+    click(page, button)
     end = time.monotonic() + 30
     while not (target.exists() and target.stat().st_size):
         assert time.monotonic() < end, "nothing was downloaded"
         time.sleep(0.05)
-    return list(csv.reader(io.StringIO(target.read_bytes().decode("utf-8-sig"), newline="")))
+    return target.read_bytes()

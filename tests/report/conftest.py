@@ -10,6 +10,7 @@ import pytest
 from carat.report import write_report
 from tests.report import results
 from tests.report.browser import Tab, browser
+from tests.support import audit_pages
 
 
 @pytest.fixture(scope="package")
@@ -31,6 +32,14 @@ def tab(folder: Path) -> Iterator[Tab]:
         yield opened
 
 
+@pytest.fixture(autouse=True)
+def _forgetful(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What one test decided is nothing to the next."""
+    yield
+    if "tab" in request.fixturenames:
+        request.getfixturevalue("tab").run("try { localStorage.clear() } catch {}")
+
+
 @pytest.fixture
 def page(tab: Tab, folder: Path) -> Iterator[Tab]:
     """The page with costs, fresh; at the end nothing must have gone wrong."""
@@ -38,5 +47,21 @@ def page(tab: Tab, folder: Path) -> Iterator[Tab]:
     tab.requests.clear()
     tab.open(folder / "costly.html")
     yield tab
-    tab.run("localStorage.clear()")  # It outlives the page.
+    assert tab.errors == []
+
+
+@pytest.fixture(scope="package")
+def pages(folder: Path) -> Path:
+    for name in ("small", "hostile", "many"):
+        getattr(audit_pages, name)().report(folder / f"audit-{name}.html")
+    return folder
+
+
+@pytest.fixture
+def audit(tab: Tab, pages: Path) -> Iterator[Tab]:
+    """The small page, fresh; at the end nothing must have gone wrong."""
+    tab.screen(1280)
+    tab.requests.clear()
+    tab.open(pages / "audit-small.html")
+    yield tab
     assert tab.errors == []

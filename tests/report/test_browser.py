@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,10 @@ import pytest
 from carat.report import page as module
 from carat.report.palette import DARK, LIGHT
 from tests.report import results
-from tests.report.acting import NAMES, choose, click, exported
+from tests.report.acting import NAMES, choose, click, downloaded, exported
 from tests.report.browser import Tab
 from tests.report.reading import documented
-from tests.report.results import CLOSING, EVIL
-from tests.support.planted import DOMAINS
+from tests.report.results import CLOSING, EVIL, mixed
 
 pytestmark = pytest.mark.slow
 FOCUSED = "document.activeElement.matches('.toggle') && document.activeElement.textContent"
@@ -139,26 +139,62 @@ def test_keyboard(page: Tab) -> None:
     assert page.run("document.activeElement.id") == ""
 
 
-def test_exports_what_was_chosen(page: Tab, folder: Path) -> None:
+def test_exports_old_values_beside_new(page: Tab, folder: Path) -> None:
+    """One line per changed value; a rejected row has one line and no change."""
+    page.run("for (const row of [...document.querySelectorAll('.row')].slice(0, 3)) row.click()")
+    names = page.run(NAMES)[:3]
+    page.run("document.querySelectorAll('.item')[0].querySelectorAll('[data-key]')[1].click()")
+    page.run("document.querySelectorAll('.item')[1].querySelectorAll('[data-key]')[0].click()")
+    page.run("document.querySelectorAll('.item')[2].querySelector('[data-verdict$=reject]').click()")
+    said = page.run("document.getElementById('chosen-count').textContent")
+    assert said == "2 fixes accepted, 1 row rejected · 3 of 24 decided"
+    head, *lines = exported(page, folder)
+    assert head[:5] == ["record", "decision", "column", "before", "after"]
+    assert head[5:] == ["rank", "score_before", "score", "percentile_before", "percentile", "valid", "cost"]
+    rows = [dict(zip(head, line, strict=True)) for line in lines]
+    whole = {(str(row["record"]), row["rank"]): row for row in results.costly().to_arrow().to_pylist()}
+    for name, rank in zip(names, (2, 1), strict=False):
+        mine, true = [row for row in rows if row["record"] == name], whole[name, rank]
+        assert {row["column"]: row["after"] for row in mine} == {column: true[column] for column in true["changed"]}
+        before = mixed()[int(name)]
+        assert {row["column"]: row["before"] for row in mine} == {column: before[column] for column in true["changed"]}
+        for row in mine:
+            assert (row["decision"], row["rank"], row["valid"]) == ("accept", str(rank), str(true["valid"]).lower())
+            assert float(row["score"]) == pytest.approx(true["score"], rel=1e-5)
+            assert float(row["cost"]) == true["cost"]
+    (rejected,) = [row for row in rows if row["record"] == names[2]]
+    assert (rejected["decision"], rejected["column"], rejected["after"]) == ("reject", "", "")
+    found = json.loads(downloaded(page, folder, "export-json", "decisions.json"))
+    assert [(str(one["record"]), one["decision"], one["rank"]) for one in found] == [
+        (names[0], "accept", 2),
+        (names[1], "accept", 1),
+        (names[2], "reject", None),
+    ]
+    assert found[0]["values"] == mixed()[int(names[0])]
+    assert [{**change} for change in found[0]["changes"]] == [
+        {name: row[name] for name in ("column", "before", "after")} for row in rows if row["record"] == names[0]
+    ]
+
+
+def test_decisions_survive_a_reload(page: Tab, folder: Path) -> None:
     page.run("for (const row of [...document.querySelectorAll('.row')].slice(0, 2)) row.click()")
-    page.run("for (const box of [...document.querySelectorAll('.open .changes input')].slice(0, 3)) box.click()")
-    assert page.run("document.getElementById('chosen').innerText").startswith("3 fixes selected")
-    head, *rows = exported(page, folder)
-    table = results.costly().to_arrow()
-    assert head == table.column_names
-    expected = {(str(row["record"]), str(row["rank"])): row for row in table.to_pylist()}
-    assert len(rows) == 3
-    for row in rows:
-        found = dict(zip(head, row, strict=True))
-        true = expected[found["record"], found["rank"]]
-        assert float(found["score"]) == pytest.approx(true["score"], rel=1e-5)
-        assert float(found["cost"]) == true["cost"]
-        assert found["valid"] == str(true["valid"]).lower()
-        assert [found[name] or None for name in DOMAINS] == [true[name] for name in DOMAINS]
-        assert found["changed"] == '["' + '","'.join(true["changed"]) + '"]'
+    page.run("document.querySelectorAll('.item')[0].querySelectorAll('[data-key]')[1].click()")
+    page.run("document.querySelectorAll('.item')[1].querySelector('[data-verdict$=reject]').click()")
+    page.open(folder / "costly.html")
+    marks = "[...document.querySelectorAll('.mark')].map(mark => mark.textContent).filter(text => text)"
+    assert page.run(marks) == ["✓ fix 2 accepted", "✗ rejected"]
+    page.run("for (const row of [...document.querySelectorAll('.row')].slice(0, 2)) row.click()")
+    checked = "[...document.querySelectorAll('.item')[0].querySelectorAll('[data-key]')].map(box => box.checked)"
+    assert page.run(checked)[:3] == [False, True, False]
+    pressed = "document.querySelectorAll('.item')[1].querySelector('[data-verdict$=reject]').ariaPressed"
+    assert page.run(pressed) == "true"
+    page.run("document.querySelectorAll('.item')[1].querySelector('[data-verdict$=undecided]').click()")
+    assert page.run(marks) == ["✓ fix 2 accepted"]
     click(page, "clear")
     assert page.run("document.getElementById('chosen').hidden")
-    assert page.run("document.querySelectorAll('.changes input:checked').length") == 0
+    assert page.run("document.querySelectorAll('[data-key]:checked').length") == 0
+    page.open(folder / "costly.html")
+    assert page.run(marks) == []
 
 
 def test_hostile_texts(tab: Tab, folder: Path) -> None:
@@ -169,12 +205,15 @@ def test_hostile_texts(tab: Tab, folder: Path) -> None:
     assert EVIL in shown
     assert CLOSING in shown
     assert tab.run("document.querySelectorAll('img, #list script').length") == 0
-    tab.run("for (const box of document.querySelectorAll('.changes input')) box.click()")
-    head, *rows = exported(tab, folder)
-    cells = {cell for row in rows for cell in row}
-    assert head[7] == EVIL
-    assert {CLOSING, '\'=HYPERLINK("x")', "'-1+2, @all", "'=1+1", "</script>"} <= cells
-    assert not [cell for row in rows for at, cell in enumerate(row) if at not in {2, 3} and cell[:1] in tuple("=+-@")]
+    cells: set[str] = set()
+    # A row takes one fix; several of them come out in turn.
+    for rank in range(4):
+        tab.run(f"for (const box of document.querySelectorAll('.changes tr:nth-child({rank + 1}) input')) box.click()")
+        _, *rows = exported(tab, folder)
+        texts = {cell for row in rows for at, cell in enumerate(row) if at not in {6, 7, 8, 9}}
+        assert not [cell for cell in texts if cell[:1] in tuple("=+-@")]
+        cells |= texts
+    assert {EVIL, CLOSING, '\'=HYPERLINK("x")', "'=1+1", "</script>"} <= cells
     assert tab.errors == []
 
 

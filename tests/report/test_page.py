@@ -148,7 +148,7 @@ def test_contrast(palette: dict[str, str]) -> None:
 
 def test_colours_come_from_the_palette() -> None:
     folder = Path(module.__file__).parent / "templates"
-    for path in folder.iterdir():
+    for path in (path for path in folder.rglob("*") if path.is_file()):
         assert not re.findall(r"#[0-9a-fA-F]{3,8}\b(?=[;\s\"')])", path.read_text(encoding="utf-8")), path.name
 
 

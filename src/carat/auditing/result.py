@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -259,6 +260,20 @@ class AuditResult:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def report(self, path: str | Path, *, title: str | None = None) -> None:
+        """Write one self-contained HTML page in which the cells are looked at and decided.
+
+        Its decisions are downloaded as a file for `carat apply`. Needs the extra `report`. An existing page is
+        replaced.
+
+        Args:
+            path: the page; its name ends in .html.
+            title: the heading; None names the table.
+        """
+        from carat.report import write_audit  # noqa: PLC0415 - the page is made of results, not results of the page
+
+        write_audit(self, path, title=title)
 
     def _repr_html_(self) -> str:
         from carat.report import audit_html  # noqa: PLC0415 - the view is made of results, not results of the view

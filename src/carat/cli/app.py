@@ -33,7 +33,7 @@ Find the unusual rows of a table: which values do not belong together, and what 
 [bold]Audit[/bold] a table: which cells are probably wrong, and what should stand there. Nothing else is needed:
 
     carat audit shipments.csv
-    carat audit shipments.csv --out cells.csv
+    carat audit shipments.csv --report page.html
 
 [bold]Learn[/bold] what is normal in your table. [cyan]--columns A,B,C[/cyan] picks the columns:
 

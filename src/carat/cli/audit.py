@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carat.cli.app import START, command, conclude, say
+from carat.cli.app import START, command, conclude, many, say
 from carat.cli.options import Force, Quiet, one_of, tables
 from carat.errors import InputError
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from carat.auditing.result import AuditResult
     from carat.cli.terminal import Output
     from carat.jobs import AuditJob, Sink
+    from carat.report import AuditPage
 
 _NAMES = "A,B,…"
 
@@ -43,6 +44,10 @@ def audit(
             "terminal shows the most suspicious cells and a pipe gets JSON lines.",
             show_default=False,
         ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="page.html", help="Also write a page that opens in any browser, to look and decide."),
     ] = None,
     cut: Annotated[
         float, typer.Option(metavar="P", help="List cells whose probability of being wrong is at least this.")
@@ -102,9 +107,12 @@ def audit(
     reason, group (cells to fix together share a number), and decision, which is empty for you to fill in. If CELLS is
     an xlsx file, it also has a copy of the table, with the suspicious cells coloured.
 
+    The page of --report shows each cell with its row and similar rows. Decide there, and download the decisions for
+    carat apply.
+
     If you stop an audit that writes to CELLS, the same command with --resume continues it.
 
-    Example: [bold]carat audit suppliers.csv[/bold]
+    Example: [bold]carat audit suppliers.csv --report page.html[/bold]
 
     Example: [bold]carat audit suppliers.csv --id number --without Comment --out cells.csv[/bold]
     """
@@ -123,7 +131,8 @@ def audit(
         top=top,
         seed=seed,
     )
-    output = Output.of(out, as_json=as_json, show=show, force=force or resume, quiet=quiet)
+    output = Output.of(out, as_json=as_json, show=show, force=force or resume, quiet=quiet, reported=report is not None)
+    page = None if report is None else _page(report, force=force or resume)
     partial = _prepare(output.file, resume=resume, force=force)
     if resume and partial is None:
         conclude(f"{out}: already complete, nothing to resume", _stored(str(out)), as_json=as_json, quiet=quiet)
@@ -134,7 +143,7 @@ def audit(
     try:
         with terminal(quiet=quiet) as observer:
             job = jobs.audit(table, options, encoding=encoding, observer=observer, checkpoints=partial)
-            job.into(*_sinks(job, output), kept)
+            job.into(*_sinks(job, output), kept, *([page] if page else []))
     except KeyboardInterrupt:
         if partial is not None and partial.exists():
             say(f"{partial}: progress is saved; to continue, run the same command with --resume", quiet=quiet)
@@ -144,10 +153,15 @@ def audit(
     show_cells(kept.result, output.shown)
     conclude(
         f"{output.named}{kept.result.headline()}{output.hint(len(kept.result))}",
-        _facts(output.file, job.summary.facts()),
+        _facts(output.file, job.summary.facts(), report),
         as_json=as_json and not output.speaks_json,
         quiet=quiet,
     )
+    if report is not None:
+        say(
+            f"{report}: {many(len(kept.result), 'cell')} to decide; open it in a browser",
+            quiet=quiet or as_json,
+        )
 
 
 class _Kept:
@@ -166,6 +180,12 @@ class _Kept:
 
     def finish(self, job: Any) -> None:
         """The result is complete."""
+
+
+def _page(path: Path, *, force: bool) -> AuditPage:
+    from carat.report import AuditPage
+
+    return AuditPage(path, force=force)
 
 
 def _sinks(job: AuditJob, output: Output) -> list[Sink[AuditResult]]:
@@ -204,9 +224,9 @@ def _prepare(file: str | None, *, resume: bool, force: bool) -> Path | None:
     return partial
 
 
-def _facts(file: str | None, summary: dict[str, Any]) -> dict[str, Any]:
+def _facts(file: str | None, summary: dict[str, Any], report: Path | None = None) -> dict[str, Any]:
     """How an audit ended, for machines."""
-    return {"out": file, **summary}
+    return {"out": file, "report": None if report is None else str(report), **summary}
 
 
 def _stored(file: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The report: one self-contained HTML page, and what a notebook shows."""
 
 from carat.report.audit_notebook import audit_html
+from carat.report.audit_page import AuditPage, write_audit
 from carat.report.collect import Collector
 from carat.report.notebook import explanation_html, result_html
 from carat.report.overview import Overview
@@ -10,6 +11,8 @@ from carat.report.sink import PageSink
 __all__ = [
     "write_report",
     "PageSink",
+    "write_audit",
+    "AuditPage",
     "Overview",
     "Collector",
     "write_collected",

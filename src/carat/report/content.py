@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -39,15 +40,17 @@ def content(collected: Collector, overview: Overview, advance: Callable[[int], N
             if advance is not None:
                 advance(len(explained))
     found.sort(key=_place)
+    records = [on_page(record) for record in found]
     return {
         "schema": SCHEMA,
         "version": VERSION,
+        "key": hashlib.sha256(json.dumps(records).encode()).hexdigest()[:24],
         "columns": collected.evidence.vocabulary.names,
         "threshold": _number(overview.threshold),
         "histogram": {"counts": overview.counts, "edges": [_number(edge) for edge in overview.edges]},
         "alarm": collected.scale.alarm,
         "costs": any(change["cost"] is not None for record in found for change in record["counterfactuals"]),
-        "records": [on_page(record) for record in found],
+        "records": records,
     }
 
 

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from carat._version import __version__
-from carat.errors import MissingExtraError
 from carat.explain.choice import CUT
 from carat.files import replacing
+from carat.report.assembling import assemble, environment
 from carat.report.charts import histogram_svg, load_altair
 from carat.report.collect import Collector
 from carat.report.content import COUNTERFACTUALS, as_script, content
 from carat.report.overview import Overview
-from carat.report.palette import DARK, LIGHT, declarations
 from carat.results.recourse import RecourseResult
 
 STYLES = ("page.css", "list.css", "record.css", "print.css")
 SCRIPTS = (
     "data.js",
     "dom.js",
+    "csv.js",
+    "kept.js",
+    "colours.js",
     "record.js",
     "precedents.js",
     "changes.js",
@@ -33,8 +32,6 @@ SCRIPTS = (
     "find.js",
     "page.js",
 )
-EARLY = ("theme.js",)
-"""Run before anything is painted."""
 FINGERPRINT = 12
 """Signs of the data's fingerprint that the page shows."""
 MOST = 8
@@ -43,7 +40,7 @@ MOST = 8
 
 def check_extras() -> None:
     """Refuse early, before a long run, where what the page is drawn with is not installed."""
-    _environment()
+    environment()
     load_altair()
 
 
@@ -87,7 +84,6 @@ def render(
     advance: Callable[[int], None] | None = None,
 ) -> str:
     """The page as text."""
-    environment = _environment()
     scale, scores = collected.scale, collected.scores
     if overview is None:
         anomalous = collected.anomalous
@@ -95,8 +91,10 @@ def render(
     else:
         shown, given = overview, True
     data = content(collected, shown, advance)
-    early, script = _script(EARLY), _script(SCRIPTS)
-    page: str = environment.get_template("page.html.j2").render(
+    return assemble(
+        "page.html.j2",
+        STYLES,
+        SCRIPTS,
         title=title or "Flagged rows",
         overview=shown,
         given=given,
@@ -111,17 +109,10 @@ def render(
         cut=CUT,
         counterfactuals=COUNTERFACTUALS,
         footer=footer(collected),
-        light=declarations(LIGHT),
-        dark=declarations(DARK),
         wide=histogram_svg(shown, 560, 170),
         narrow=histogram_svg(shown, 236, 130),
-        style="\n".join(_template(name) for name in STYLES),
         data=as_script(data),
-        early=early,
-        script=script,
-        hashes=[_hash(early), _hash(script)],
     )
-    return page
 
 
 def footer(collected: Collector) -> list[str]:
@@ -146,34 +137,3 @@ def _most(counted: list[tuple[Any, int]]) -> list[dict[str, Any]]:
     """Names and counts with the length of their bars, in percent of the longest."""
     longest = max((count for _, count in counted), default=0)
     return [{"what": what, "count": count, "share": 100 * count / longest} for what, count in counted if count]
-
-
-def _script(names: tuple[str, ...]) -> str:
-    """Scripts as one function of their own."""
-    return "\n(() => {\n'use strict';\n" + "\n".join(_template(name) for name in names) + "\n})();\n"
-
-
-def _hash(script: str) -> str:
-    """By which the page allows this script and no other."""
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _template(name: str) -> str:
-    return (files("carat.report") / "templates" / name).read_text(encoding="utf-8")
-
-
-def _environment() -> Any:
-    try:
-        import jinja2  # noqa: PLC0415 - optional
-    except ImportError as error:
-        raise MissingExtraError("jinja2", "report", "the report") from error
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("carat.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = lambda value: f"{value:,}"
-    environment.filters["short"] = lambda value: f"{value:.4g}".replace("-", "−")
-    return environment

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from carat.auditing.findings import KINDS
+
 LIGHT = {
     "paper": "#faf9f7",
     "surface": "#ffffff",
@@ -20,6 +22,12 @@ LIGHT = {
     "likely-2": "#fbe8df",
     "likely-3": "#f5f3ef",
     "likely-4": "#ffffff",
+    "typo": "#a8401c",
+    "variant": "#a67c00",
+    "format": "#2f7d4f",
+    "misplaced": "#7a54b0",
+    "mismatch": "#1b5c77",
+    "missing": "#7b828b",
 }
 DARK = {
     "paper": "#14171a",
@@ -39,13 +47,19 @@ DARK = {
     "likely-2": "#3f2b25",
     "likely-3": "#252a2f",
     "likely-4": "#1b1f23",
+    "typo": "#f09a76",
+    "variant": "#d8b545",
+    "format": "#76c795",
+    "misplaced": "#bda2ee",
+    "mismatch": "#7fc3de",
+    "missing": "#979fa8",
 }
 
 TEXT = (
     *(("ink", under) for under in ("paper", "surface", "sunken", "tint")),
     *(("muted", under) for under in ("paper", "surface", "sunken", "tint")),
     *(("accent", under) for under in ("paper", "surface", "sunken", "tint")),
-    *(("flag", under) for under in ("paper", "surface", "sunken")),
+    *(("flag", under) for under in ("paper", "surface", "sunken", "likely-2")),
     *(("ink", f"likely-{step}") for step in range(5)),
     *(("muted", f"likely-{step}") for step in range(3, 5)),
     ("on-accent", "accent"),
@@ -53,6 +67,7 @@ TEXT = (
 """What is written on what: at least 4.5 (WCAG AA)."""
 SHAPES = (
     *((shape, under) for shape in ("bar", "flag", "accent", "edge") for under in ("paper", "surface")),
+    *((kind, under) for kind in KINDS for under in ("paper", "surface")),
     ("flag", "likely-0"),
     ("flag", "likely-1"),
     ("flag", "likely-2"),

@@ -1,6 +1,6 @@
 // Elements and numbers; a user's text only ever enters the page as text.
 const byId = (id) => document.getElementById(id);
-const picture = document.querySelector("svg").namespaceURI;
+const picture = document.querySelector("svg")?.namespaceURI; // Of a page that has pictures.
 
 function el(name, options = {}, ...children) {
   return fill(document.createElement(name), options, children);

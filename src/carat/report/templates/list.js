@@ -31,7 +31,7 @@ function item(record) {
   const row = el(
     "div",
     { class: "row", role: "row" },
-    el("span", { class: "name", role: "cell" }, button, record.anomalous ? null : el("small", {}, record.blamed.length ? " not anomalous" : " normal")),
+    el("span", { class: "name", role: "cell" }, button, record.anomalous ? null : el("small", {}, record.blamed.length ? " not anomalous" : " normal"), el("small", { class: "mark", "data-mark": numberOf.get(record) })),
     hasAlarms ? el("span", { class: "alarm", role: "cell" }, el("span", { class: "label" }, "alarm "), alarmText(record.alarm)) : null,
     el("span", { class: "score", role: "cell" }, el("span", { class: "label" }, "score "), score(record.score)),
     el("span", { class: "out", role: "cell" }, ...blamed(record)),
@@ -74,7 +74,12 @@ const isOpen = ({ button }) => button.getAttribute("aria-expanded") === "true";
 
 // A record's details are made when they are first needed.
 function draw({ record, fold }) {
-  if (!fold.firstChild) fold.append(detail(record));
+  if (fold.firstChild) return;
+  fold.append(detail(record));
+  const pressed = chosen.get(numberOf.get(record));
+  for (const button of fold.querySelectorAll("[data-verdict]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.verdict.endsWith("reject") ? pressed === REJECT : pressed === undefined));
+  }
 }
 
 function open(made, wanted) {

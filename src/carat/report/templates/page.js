@@ -25,6 +25,7 @@ byId("again").addEventListener("click", () => {
 byId("all").addEventListener("click", openAll);
 byId("best").addEventListener("click", () => chooseBest(state.shown.map(({ record }) => record)));
 byId("export").addEventListener("click", exportCsv);
+byId("export-json").addEventListener("click", exportJson);
 byId("clear").addEventListener("click", clearChosen);
 
 function filter(domain, entity) {
@@ -45,12 +46,13 @@ for (const bar of document.querySelectorAll("button.bar")) {
 // Letters typed into a field are letters; arrows there belong to the field.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const field = event.target.closest("input:not([type=checkbox]), select");
+  const field = event.target.closest("input:not([type=radio]), select");
   if (field) {
     if (event.key === "Escape") field.blur();
     return;
   }
-  const inList = list.contains(document.activeElement);
+  // Arrows go from fix to fix where one of them is held, and from row to row elsewhere in the list.
+  const inList = list.contains(document.activeElement) && document.activeElement.type !== "radio";
   if (event.key === "j" || (inList && event.key === "ArrowDown")) move(1);
   else if (event.key === "k" || (inList && event.key === "ArrowUp")) move(-1);
   else if (event.key === "/") byId("entity").focus();
@@ -63,27 +65,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
-
-function showTheme() {
-  byId("theme").textContent = isDark() ? "Light" : "Dark";
-  byId("theme").setAttribute("aria-label", isDark() ? "Light colours" : "Dark colours");
-}
-
-byId("theme").addEventListener("click", () => {
-  const theme = isDark() ? "light" : "dark";
-  // Back at what the screen's owner prefers anyway, the page follows that again.
-  const own = (theme === "dark") === dark.matches;
-  if (own) delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  try {
-    if (own) localStorage.removeItem("carat-theme");
-    else localStorage.setItem("carat-theme", theme);
-  } catch {} // As in theme.js.
-  showTheme();
-});
-dark.addEventListener("change", showTheme);
-showTheme();
+isKept = remember(KEY + "-try", 1) && remember(KEY + "-try", null);
 update();
+showChosen();
 goToAddress();
