@@ -42,6 +42,7 @@ class Reading:
         unread: columns that are not in `table` since they hold no text, and why.
         ambiguous: why the index of a pandas frame can't name the rows; None where it can.
         like: what was read, for its frame library.
+        encoding: of a CSV file; None is UTF-8.
     """
 
     table: AuditTable
@@ -51,6 +52,7 @@ class Reading:
     unread: tuple[tuple[str, str], ...] = ()
     ambiguous: str | None = None
     like: Any = field(default=None, repr=False, compare=False)
+    encoding: str | None = None
 
 
 def read_table(
@@ -83,7 +85,8 @@ def read_table(
     elif (index := getattr(source, "index", None)) is not None:
         names = index
     table = AuditTable(tuple(column.finish() for column in gathered), rows)
-    return Reading(table, source.label, fingerprint(table), names, unread, getattr(source, "ambiguous", None), data)
+    ambiguous = getattr(source, "ambiguous", None)
+    return Reading(table, source.label, fingerprint(table), names, unread, ambiguous, data, encoding)
 
 
 def fingerprint(table: AuditTable) -> str:

@@ -204,7 +204,7 @@ def _facts(file: str | None, summary: dict[str, Any]) -> dict[str, Any]:
 
 def _stored(file: str) -> dict[str, Any]:
     """The facts of an audit that ended before, as the file beside its output has them."""
-    from carat.jobs.sinks import sidecar_of
+    from carat.files import sidecar_of
 
     try:
         summary = json.loads(sidecar_of(file).read_text(encoding="utf-8"))["summary"]

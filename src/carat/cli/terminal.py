@@ -18,7 +18,7 @@ from carat.errors import InputError
 from carat.files import check_place
 from carat.fitting import Model, load
 from carat.jobs import Sidecar, Sink, TableSink
-from carat.jobs.sinks import sidecar_of
+from carat.files import sidecar_of
 from carat.observing import Bars, Observer, Remark, Silent, is_terminal
 from carat.results import Threshold
 from carat.results.gate import check_gate

@@ -12,7 +12,7 @@ import pyarrow as pa
 import torch
 
 from carat.data import TableWriter
-from carat.files import check_place, write_text
+from carat.files import check_place, sidecar_of, write_text
 from carat.fitting.model import Model
 from carat.results.batches import ExplainBatch, ResultBatch, ScoreBatch, strangest_of
 from carat.results.explaining import explain_batch
@@ -106,11 +106,6 @@ class Sidecar(PlainSink[Any]):
             "remarks": [remark.text for remark in summary.remarks],
         }
         self.text = json.dumps(about, ensure_ascii=False, indent=1, default=str) + "\n"
-
-
-def sidecar_of(path: str | Path) -> Path:
-    """The file beside an output that says what made it."""
-    return Path(f"{path}.about.json")
 
 
 class Strangest(PlainSink[Any]):

@@ -21,13 +21,14 @@ __all__ = ["open_source", "Source", "check_columns", "check_ending", "frame_like
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
 
 
-def open_source(data: Any, *, once: bool = False, encoding: str | None = None) -> Source:
+def open_source(data: Any, *, once: bool = False, encoding: str | None = None, by_place: bool = False) -> Source:
     """A path, `-` for JSON lines on standard input, or a frame of pandas, polars or pyarrow.
 
     Args:
         data: what to read.
         once: the rows will be read a single time, so that a pipe can be passed on as it comes.
         encoding: of a CSV file, such as `latin-1`; None is UTF-8.
+        by_place: whether the names of a CSV file's columns may repeat; see `CsvSource.cells`.
     """
     is_csv = isinstance(data, str | Path) and str(data).lower().endswith((".csv", ".csv.gz"))
     if encoding is not None and not is_csv:
@@ -38,7 +39,7 @@ def open_source(data: Any, *, once: bool = False, encoding: str | None = None) -
         if once:
             return PipeSource(sys.stdin.buffer, "standard input")
         return JsonLinesSource(spool(sys.stdin.buffer), "standard input")
-    return _open_file(Path(data), encoding)
+    return _open_file(Path(data), encoding, by_place)
 
 
 def check_ending(path: Path, *, writing: bool = False) -> None:
@@ -51,7 +52,7 @@ def check_ending(path: Path, *, writing: bool = False) -> None:
         raise InputError(f"{path}: a table ends in {', '.join(ENDINGS)}; {hint}")
 
 
-def _open_file(path: Path, encoding: str | None = None) -> Source:
+def _open_file(path: Path, encoding: str | None, by_place: bool) -> Source:
     if not path.exists():
         raise InputError(f"{path}: no such file")
     if path.is_dir():
@@ -63,4 +64,4 @@ def _open_file(path: Path, encoding: str | None = None) -> Source:
         return ParquetSource(str(path))
     if path.suffix.lower() == ".jsonl":
         return JsonLinesSource(path, str(path))
-    return CsvSource(str(path), encoding=encoding)
+    return CsvSource(str(path), encoding=encoding, by_place=by_place)
