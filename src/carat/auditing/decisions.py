@@ -27,6 +27,7 @@ from carat.files import sidecar_of
 BLANK = "<blank>"
 """How files write a proposal to leave a cell empty."""
 Word = Literal["accept", "reject", "wrong", "text"]
+WORDS: dict[str, Word] = {"accept": "accept", "reject": "reject", "wrong": "wrong"}
 NEEDED = ("record", "column")
 KNOWN = ("record", "column", "value", "kind", "error", "proposal", "confidence", "reason", "group", "decision")
 FORMULA = re.compile(r"#(NAME|REF|VALUE|N/A|NULL!|DIV/0|NUM)", re.IGNORECASE)
@@ -180,10 +181,10 @@ def decided(text: str | None) -> Decision | None:
     if said.startswith(("=", "'=")):  # the apostrophe keeps a spreadsheet from taking it for a formula
         other = said.removeprefix("'").removeprefix("=").strip()
         return Decision("text", "" if other == BLANK else other)
-    word = said.casefold()
-    if word == "accept" or word == "reject" or word == "wrong":  # noqa: PLR1714 - tells mypy which words they are
-        return Decision(word)
-    raise ValueError(said)
+    word = WORDS.get(said.casefold())
+    if word is None:
+        raise ValueError(said)
+    return Decision(word)
 
 
 def plain_record(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carat.cli.app import START, command, conclude, say
-from carat.cli.options import Force, Quiet, one_of, tables
+from carat.cli.options import Encoding, Force, Quiet, one_of, tables
 from carat.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,6 +44,19 @@ def audit(
             show_default=False,
         ),
     ] = None,
+    fixed: Annotated[
+        str | None,
+        typer.Option(
+            "--fixed",
+            metavar="FILE",
+            help="Write a corrected copy of TABLE, with every suggested fix that is certain enough. "
+            "FILE.changes.jsonl beside it records the changes.",
+            show_default=False,
+        ),
+    ] = None,
+    certain: Annotated[
+        float, typer.Option(metavar="P", help="With --fixed: apply a fix if its confidence is at least this.")
+    ] = 0.9,
     cut: Annotated[
         float, typer.Option(metavar="P", help="List cells whose probability of being wrong is at least this.")
     ] = 0.5,
@@ -73,15 +86,7 @@ def audit(
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="The same seed gives the same result.")
     ] = 0,
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            metavar="E",
-            help="How a csv file is written, such as latin-1, cp1252 or utf-16. Default: UTF-8.",
-            show_default=False,
-            autocompletion=one_of(lambda: ("utf-8", "latin-1", "cp1252", "utf-16")),
-        ),
-    ] = None,
+    encoding: Encoding = None,
     show: Annotated[int, typer.Option("--show", metavar="N", min=0, help="Cells to show on a terminal.")] = 10,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted audit.")] = False,
     force: Force = False,
@@ -99,13 +104,16 @@ def audit(
     CELLS gets one row per suspicious cell, the most suspicious first: record (the row number or ID), column, value,
     kind (typo, variant, format, misplaced, mismatch or missing), error (the probability that it is wrong), proposal
     (the suggested fix; <blank> for an empty cell), confidence (the probability that the fix is right), alternatives,
-    reason, group (cells to fix together share a number), and decision, which is empty for you to fill in.
+    reason, group (cells to fix together share a number), and decision, which is empty for you to fill in. Hand CELLS
+    with your decisions to carat apply, or let --fixed apply what is certain enough.
 
     If you stop an audit that writes to CELLS, the same command with --resume continues it.
 
     Example: [bold]carat audit suppliers.csv[/bold]
 
     Example: [bold]carat audit suppliers.csv --id number --without Comment --out cells.csv[/bold]
+
+    Example: [bold]carat audit suppliers.csv --out cells.csv --fixed fixed.csv[/bold]
     """
     from carat import jobs
     from carat.auditing.options import AuditOptions
@@ -119,10 +127,13 @@ def audit(
         id=id,
         profile=profile,
         cut=cut,
+        certain=certain,
         top=top,
         seed=seed,
     )
-    output = Output.of(out, as_json=as_json, show=show, force=force or resume, quiet=quiet)
+    fixing = _check_fixed(table, fixed, force=force or resume)
+    reported = fixing is not None
+    output = Output.of(out, as_json=as_json, show=show, force=force or resume, quiet=quiet, reported=reported)
     partial = _prepare(output.file, resume=resume, force=force)
     if resume and partial is None:
         conclude(f"{out}: already complete, nothing to resume", _stored(str(out)), as_json=as_json, quiet=quiet)
@@ -141,6 +152,8 @@ def audit(
     if partial is not None:
         shutil.rmtree(partial)
     show_cells(kept.result, output.shown)
+    if fixing is not None:
+        _write_fixed(kept.result, table, fixing, encoding, force=force or resume, quiet=quiet)
     conclude(
         f"{output.named}{kept.result.headline()}{output.hint(len(kept.result))}",
         _facts(output.file, job.summary.facts()),
@@ -171,6 +184,38 @@ def _sinks(job: AuditJob, output: Output) -> list[Sink[AuditResult]]:
     from carat.auditing.result import AuditResult
 
     return output.sinks(AuditResult.to_file, {**job.options.facts(), "encoding": job.encoding})
+
+
+def _check_fixed(table: str, fixed: str | None, *, force: bool) -> Path | None:
+    """Where the corrected table goes; refused before the work where it could not be written at its end."""
+    from carat.auditing.applying.changes import changes_of
+    from carat.auditing.applying.patching import check_pair
+    from carat.files import check_place
+
+    if fixed is None:
+        return None
+    if table == "-" or not Path(table).exists():
+        raise InputError(f"--fixed corrects a copy of a file, and {table} is none; save the table as a file first")
+    if fixed == "-":
+        raise InputError("--fixed must name a file: the record of the changes is written beside it")
+    check_pair(Path(table), Path(fixed), force=force)
+    check_place(changes_of(Path(fixed)), force=force)
+    return Path(fixed)
+
+
+def _write_fixed(
+    result: AuditResult, table: str, fixed: Path, encoding: str | None, *, force: bool, quiet: bool
+) -> None:
+    from carat.auditing.applying.choosing import Rules
+    from carat.cli.apply import applied, undo
+    from carat.cli.apply_view import left_in_words
+    from carat.cli.terminal import terminal
+    from carat.jobs import ApplyJob
+
+    rules = Rules(result.options.certain)
+    with terminal(quiet=quiet) as observer:
+        done = ApplyJob(result, table, fixed, rules=rules, encoding=encoding, force=force, observer=observer).run()
+    say(f"{applied(done)}{left_in_words(done, rules)}; {undo(done)}", quiet=quiet)
 
 
 def _prepare(file: str | None, *, resume: bool, force: bool) -> Path | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from carat._version import __version__
 from carat.auditing.applying.changes import Changes, bytes_of, changes_of, read_changes, write_changes
 from carat.auditing.applying.choosing import Rules
-from carat.auditing.applying.content import packed
+from carat.auditing.applying.content import Splice, packed
 from carat.auditing.applying.given import cell_list, check_same_table
 from carat.auditing.applying.patching import Patched, check_pair, format_of, patch
 from carat.auditing.applying.planning import Plan, plan
@@ -104,7 +104,13 @@ class ApplyJob:
         record = changes_of(self.out)
         with replacing(self.out) as target:
             done = patch(
-                self.table, target, made.edits, pack=packed(self.out), encoding=encoding, observer=self.observer
+                self.table,
+                target,
+                made.edits,
+                made.names,
+                pack=packed(self.out),
+                encoding=encoding,
+                observer=self.observer,
             )
             with replacing(record) as beside:
                 write_changes(beside, self._about(done, encoding), _lines(made, done))
@@ -179,7 +185,7 @@ class RevertJob:
 
 def _lines(made: Plan, done: Patched) -> Iterator[dict[str, Any]]:
     """One line of the record per change."""
-    splices = done.splices or [None] * len(made.edits)
+    splices: Sequence[Splice | None] = [None] * len(made.edits) if done.splices is None else done.splices
     for edit, choice, before, splice in zip(made.edits, made.choices, done.before, splices, strict=True):
         cell = choice.cell
         yield {

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, cast
 
 from carat.data.sources.base import first_line
 from carat.errors import InputError
@@ -53,10 +53,9 @@ def checksum(path: Path) -> str:
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """The content of a file, to be read."""
-    file: Any = gzip.open(path) if packed(path) else path.open("rb")
-    with file:
+    with gzip.open(path) if packed(path) else path.open("rb") as file:
         try:
-            yield file
+            yield cast("IO[bytes]", file)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise InputError(f"{path}: can't be read ({first_line(error)})") from error
 
@@ -67,7 +66,6 @@ class Copy:
     Args:
         source: is read.
         target: is written.
-        pack: whether the new file is gzipped.
         stage: is told how many bytes were read.
     """
 

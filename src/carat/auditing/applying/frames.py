@@ -16,7 +16,7 @@ from carat.auditing.applying.planning import Plan, plan
 from carat.auditing.applying.typed import replaced, typed
 from carat.auditing.decisions import CellList
 from carat.data.sources import open_source
-from carat.data.sources.frames import arrow_table, is_record
+from carat.data.sources.frames import arrow_table, is_record, table_from_dict
 from carat.datasets import Dataset
 from carat.errors import InputError
 from carat.observing import Observer
@@ -52,7 +52,7 @@ def apply_to_frame(
     if isinstance(data, str | Path):
         data = _loaded(data, encoding or (cells.about.get("options") or {}).get("encoding"))
     elif isinstance(data, Mapping):
-        data = pa.table({str(name): values for name, values in data.items()})
+        data = table_from_dict(data)
     elif isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     made = plan(cells, data, rules, id=id, observer=observer)

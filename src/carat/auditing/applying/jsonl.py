@@ -6,7 +6,6 @@ import codecs
 import json
 import re
 from collections.abc import Iterable, Sequence
-from json.decoder import scanstring
 from pathlib import Path
 from typing import Any, Literal
 
@@ -134,7 +133,7 @@ def _values(text: str) -> tuple[dict[str, tuple[int, int, Any]], int]:
     while text[at] != "}":
         if text[at] == ",":
             at = _skip(text, at + 1)
-        name, at = scanstring(text, at + 1)
+        name, at = decode(text, at)
         start = _skip(text, _skip(text, at) + 1)
         value, end = decode(text, start)
         places[name] = (start, end, value)

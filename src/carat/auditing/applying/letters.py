@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -23,8 +24,16 @@ WIDE = {
 }
 """Encodings of several bytes a unit: how numpy reads a unit, and the mark at the beginning of a file."""
 MANY_BYTES = frozenset(
-    "gb2312 gbk gb18030 big5 big5hkscs cp950 cp932 shift_jis shift_jis_2004 shift_jisx0213 euc_jp euc_jis_2004 "
-    "euc_jisx0213 euc_kr cp949 johab".split()
+    f"{family}{kind}"
+    for family, kinds in (
+        ("gb", ("2312", "k", "18030")),
+        ("big5", ("", "hkscs")),
+        ("cp", ("932", "949", "950")),
+        ("shift_jis", ("", "_2004", "x0213")),
+        ("euc_", ("jp", "jis_2004", "jisx0213", "kr")),
+        ("johab", ("",)),
+    )
+    for kind in kinds
 )
 """Encodings whose later bytes of a character may look like a `|`, but never like a quote or another delimiter."""
 
@@ -64,7 +73,7 @@ class Letters:
             return cls(name, mark if start.startswith(mark) else b"", np.dtype(kind).itemsize)
         if name in MANY_BYTES and delimiter != "|":
             return cls(name)
-        table = _single_bytes(name)
+        table = None if name in MANY_BYTES else _single_bytes(name)
         if table is None:
             raise InputError(f"{label}: a table in {name} can't be changed in place; convert it to UTF-8 first")
         return cls(name, _table=table)
@@ -89,34 +98,21 @@ class Letters:
         return text.encode(self.encoding)
 
 
+@lru_cache
 def _single_bytes(name: str) -> bytes | None:
-    """For an encoding of one byte a character, what each byte is in ASCII; None for any other encoding."""
-    table = bytearray([OTHER]) * 256
-    for byte in range(256):
-        try:
-            text = bytes([byte]).decode(name)
-        except UnicodeDecodeError:
-            continue
-        if len(text) != 1:
+    """For an encoding of one byte per character, what each byte is in ASCII; None for any other encoding."""
+    for code in range(0xD800):  # up to there, every encoding of another kind has a character of several bytes
+        if len(_encoded(chr(code), name)) > 1:
             return None
-        if text.isascii():
-            table[byte] = ord(text)
+    table = bytearray([OTHER]) * 256
+    for code in range(128):
+        for byte in _encoded(chr(code), name):
+            table[byte] = code
+    return bytes(table)
+
+
+def _encoded(sign: str, name: str) -> bytes:
     try:
-        single = all(len(chr(code).encode(name)) == 1 for code in range(128)) and "Aa".encode(name) == b"".join(
-            mark.encode(name) for mark in "Aa"
-        )
+        return sign.encode(name)
     except UnicodeEncodeError:
-        return None
-    return bytes(table) if single and _stateless(name) else None
-
-
-def _stateless(name: str) -> bool:
-    """Whether no byte changes the meaning of the next: each of two reads as it does by itself."""
-    for byte in range(256):
-        try:
-            alone = bytes([byte]).decode(name)
-        except UnicodeDecodeError:
-            continue
-        if bytes([byte, byte]).decode(name, "replace") != alone * 2:
-            return False
-    return True
+        return b""

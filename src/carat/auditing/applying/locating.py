@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from carat.auditing.decisions import CellList, ListedCell, plain_record
-from carat.data.sources import Source, open_source
+from carat.data.sources import Source
 from carat.data.sources.csv import CsvSource
 from carat.data.text import to_text
 from carat.errors import InputError, nearest
@@ -37,21 +37,19 @@ class Located:
 
 
 def locate(
-    cells: CellList, table: Any, *, id: str | None = None, encoding: str | None = None, observer: Observer | None = None
+    cells: CellList, source: Source, *, id: str | None = None, observer: Observer | None = None
 ) -> list[Located]:
     """Read the table once, batch by batch, and find every cell of the list in it, in the order of the list.
 
     Args:
         cells: the list.
-        table: a path or a frame.
+        source: the table.
         id: column that names the rows; None goes by the index of a pandas frame, or by row numbers.
-        encoding: of a CSV file; None is UTF-8.
         observer: is told how far it is.
 
     Raises:
         InputError: where a row or a column is not there, or where other values stand there than the list says.
     """
-    source = open_source(table, encoding=encoding, by_place=True)
     candidates = [_places(cell, cells, source) for cell in cells]
     search = _Search(cells, source, id, candidates)
     stage = (observer or Silent()).stage("reading the table", source.about_rows())

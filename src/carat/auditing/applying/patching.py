@@ -54,7 +54,14 @@ def check_pair(table: Path, out: Path, *, force: bool) -> None:
 
 
 def patch(
-    table: Path, target: Path, edits: Sequence[Edit], *, pack: bool, encoding: str | None, observer: Observer
+    table: Path,
+    target: Path,
+    edits: Sequence[Edit],
+    names: Sequence[str],
+    *,
+    pack: bool,
+    encoding: str | None,
+    observer: Observer,
 ) -> Patched:
     """Write a copy of a table with some cells changed.
 
@@ -62,6 +69,7 @@ def patch(
         table: is read, and never changed.
         target: is written.
         edits: by row and column, each cell at most once.
+        names: the columns of the table.
         pack: whether a text is gzipped.
         encoding: of a CSV file; None is UTF-8.
         observer: is told how far it is.
@@ -77,13 +85,13 @@ def patch(
         else:
             import_module("carat.auditing.applying.workbook").patch_workbook(table, target, edits)
         return Patched((checksum(table), checksum(target)), before)
-    source = open_source(table, encoding=encoding, by_place=True)
     stage = observer.stage("writing the table", None if packed(table) else table.stat().st_size)
     with copying(table, target, pack=pack, stage=stage) as copy:
-        if isinstance(source, CsvSource):
+        if kind == "csv":
+            source = CsvSource(str(table), encoding=encoding, by_place=True)
             splices = patch_csv(copy, source, edits, encoding)
         else:
-            blank = {source.names[edit.column] for edit in edits if edit.before is None}
-            splices = patch_jsonl(copy, source.names, source.label, edits, kinds_of(table, blank))
+            blank = {names[edit.column] for edit in edits if edit.before is None}
+            splices = patch_jsonl(copy, names, str(table), edits, kinds_of(table, blank))
     stage.finish()
     return Patched(copy.checksums, before, splices)

@@ -11,6 +11,7 @@ from carat.auditing.applying.choosing import Choice, Left, Rules, choose
 from carat.auditing.applying.edits import Edit
 from carat.auditing.applying.locating import NUMBER, Located, locate, rewritten
 from carat.auditing.decisions import CellList
+from carat.data.sources import open_source
 from carat.errors import InputError
 from carat.observing import Observer
 
@@ -23,11 +24,13 @@ class Plan:
         edits: by row and column, each cell once.
         choices: what each edit comes from.
         left: how many cells of the list are left as they are, by reason.
+        names: the columns of the table.
     """
 
     edits: Sequence[Edit]
     choices: Sequence[Choice]
     left: Counter[Left]
+    names: Sequence[str]
 
 
 def plan(
@@ -50,7 +53,8 @@ def plan(
         observer: is told how far it is.
     """
     chosen = choose(cells, rules)
-    places = locate(cells, table, id=cells.id if id is None else id, encoding=encoding, observer=observer)
+    source = open_source(table, encoding=encoding, by_place=True)
+    places = locate(cells, source, id=cells.id if id is None else id, observer=observer)
     by_line = {cell.line: place for cell, place in zip(cells, places, strict=True)}
     made: dict[tuple[int, int], tuple[Edit, Choice]] = {}
     left = chosen.left
@@ -68,7 +72,7 @@ def plan(
                 "values; keep one"
             )
     ordered = [made[key] for key in sorted(made)]
-    return Plan([edit for edit, _ in ordered], [choice for _, choice in ordered], left)
+    return Plan([edit for edit, _ in ordered], [choice for _, choice in ordered], left, source.names)
 
 
 def _after(choice: Choice, place: Located, cells: CellList) -> str:

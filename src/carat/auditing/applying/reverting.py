@@ -29,7 +29,7 @@ def revert(table: Path, target: Path, changes: Changes, *, pack: bool, observer:
         raise InputError(f"{table}: is not the table that this record is about, or has been edited since")
     if changes.splices is None:
         edits = [Edit(edit.row, edit.column, edit.after, edit.before) for edit in changes.edits]
-        patch(table, target, edits, pack=pack, encoding=None, observer=observer)
+        patch(table, target, edits, (), pack=pack, encoding=None, observer=observer)
         return
     stage = observer.stage("writing the table", None)
     with copying(table, target, pack=pack, stage=stage) as copy:

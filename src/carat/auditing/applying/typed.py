@@ -42,10 +42,9 @@ def replaced(column: pa.ChunkedArray, rows: np.ndarray, values: pa.Array) -> pa.
     at = 0
     for chunk in column.chunks:
         first, last = np.searchsorted(rows, [at, at + len(chunk)]).tolist()
-        if first < last:
-            chunk = _replaced(chunk, rows[first:last] - at, values.slice(first, last - first))
-        parts.append(chunk)
-        at += len(column.chunks[len(parts) - 1])
+        mine = values.slice(first, last - first)
+        parts.append(_replaced(chunk, rows[first:last] - at, mine) if len(mine) else chunk)
+        at += len(chunk)
     return pa.chunked_array(parts, column.type)
 
 
