@@ -121,7 +121,7 @@ def read_cells(path: str | Path) -> CellList:
     path = Path(path)
     if path.name.lower().endswith(".changes.jsonl"):
         raise InputError(
-            f"{path}: this records changes that were made, it is no list of cells; undo them with `revert`"
+            f"{path}: this is the log of changes that were made, not a list of cells; undo them with `revert`"
         )
     about = _about(path)
     if path.suffix.lower() == ".jsonl" and path.is_file() and not path.stat().st_size:
@@ -225,7 +225,8 @@ def _read(source: Source) -> pa.Table:
     names = [name for name in source.names if name.strip().casefold() in KNOWN]
     if not names:
         _check_columns({name.strip().casefold(): 0 for name in source.names}, source.label)
-    return pa.Table.from_batches(list(source.batches(names)))
+    batches = list(source.batches(names))
+    return pa.Table.from_batches(batches) if batches else pa.table({name: pa.nulls(0) for name in names})
 
 
 def _utf16(path: Path) -> str | None:

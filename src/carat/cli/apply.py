@@ -40,7 +40,7 @@ def apply(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="The corrected table, in the format of TABLE. FILE.changes.jsonl beside it records every change.",
+            help="The corrected table, in the format of TABLE. FILE.changes.jsonl beside it lists every change.",
             show_default=False,
         ),
     ],
@@ -53,7 +53,7 @@ def apply(
     decided_only: Annotated[
         bool, typer.Option("--decided-only", help="Apply only what you decided; leave everything else.")
     ] = False,
-    revert: Annotated[bool, typer.Option("--revert", help="Undo the changes that FILE.changes.jsonl records.")] = False,
+    revert: Annotated[bool, typer.Option("--revert", help="Undo the changes that FILE.changes.jsonl lists.")] = False,
     id: Annotated[
         str | None,
         typer.Option(
@@ -78,7 +78,7 @@ def apply(
     together, such as two that were swapped, are changed together or not at all. A list that does not fit the table is
     refused.
 
-    FILE.changes.jsonl records every change, and --revert undoes them all.
+    FILE.changes.jsonl lists every change, and --revert undoes them all.
 
     Example: [bold]carat apply cells.csv suppliers.csv --out fixed.csv[/bold]
 
@@ -90,9 +90,9 @@ def apply(
     from carat.jobs import ApplyJob, RevertJob
 
     if out == "-":
-        raise InputError("--out must name a file: the record of the changes is written beside it")
+        raise InputError("--out must name a file: the log of the changes is written beside it")
     if revert and (decided_only or id is not None or encoding is not None):
-        raise InputError("--revert takes nothing but the record and the table; leave the other options away")
+        raise InputError("--revert takes nothing but the log and the table; leave the other options away")
     with terminal(quiet=quiet) as observer:
         if revert:
             done = RevertJob(cells, table, out, force=force, observer=observer).run()
@@ -120,7 +120,7 @@ def applied(done: ApplySummary) -> str:
 
 def undo(done: ApplySummary) -> str:
     """The command that takes it back."""
-    return f"to undo: carat apply {done.record} {done.out} --revert --out ORIGINAL"
+    return f"to undo: carat apply {done.log} {done.out} --revert --out ORIGINAL"
 
 
 def _reverted(done: ApplySummary) -> str:

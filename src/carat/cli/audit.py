@@ -50,7 +50,7 @@ def audit(
             "--fixed",
             metavar="FILE",
             help="Write a corrected copy of TABLE, with every suggested fix that is certain enough. "
-            "FILE.changes.jsonl beside it records the changes.",
+            "FILE.changes.jsonl beside it lists the changes.",
             show_default=False,
         ),
     ] = None,
@@ -197,7 +197,7 @@ def _check_fixed(table: str, fixed: str | None, *, force: bool) -> Path | None:
     if table == "-" or not Path(table).exists():
         raise InputError(f"--fixed corrects a copy of a file, and {table} is none; save the table as a file first")
     if fixed == "-":
-        raise InputError("--fixed must name a file: the record of the changes is written beside it")
+        raise InputError("--fixed must name a file: the log of the changes is written beside it")
     check_pair(Path(table), Path(fixed), force=force)
     check_place(changes_of(Path(fixed)), force=force)
     return Path(fixed)

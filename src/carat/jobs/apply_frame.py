@@ -35,7 +35,7 @@ def apply(
         cells: the list.
         table: a frame (pandas, polars, pyarrow), a dictionary of columns, or a path; it is never changed.
         out: write the changed table to this file, in the format of `table`, which must be a path then. Every other
-            byte of a text file stays as it was; `OUT.changes.jsonl` records the changes.
+            byte of a text file stays as it was; `OUT.changes.jsonl` lists the changes.
         certain: undecided cells are changed where the confidence is at least this.
         decided_only: leave all undecided cells as they are.
         id: column that identifies a row. By default, the one that the audit had, the index label of a pandas frame, or
@@ -63,7 +63,7 @@ def revert(
     """Take the changes of `apply` back: text files byte for byte, other formats value by value.
 
     Args:
-        changes: the record of the changes, `OUT.changes.jsonl`.
+        changes: the log of the changes, `OUT.changes.jsonl`.
         table: the changed file, as `apply` wrote it. If it has been edited since, it is refused.
         out: the new file, as the table was before the changes.
         force: replace an existing file.

@@ -1,4 +1,4 @@
-"""Apply a list of cells to a table, or take changes back: a new file, and a record of what was changed."""
+"""Apply a list of cells to a table, or take changes back: a new file, and a log of what was changed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ApplySummary:
         columns: by column, how many they are.
         by: how many you decided (`you`), and how many were certain enough (`carat`).
         left: how many cells of the list were left as they are, by reason.
-        record: the file that records the changes; None where changes were taken back.
+        log: the file that lists the changes; None where changes were taken back.
     """
 
     out: str = ""
@@ -44,7 +44,7 @@ class ApplySummary:
     columns: dict[str, int] = field(default_factory=dict)
     by: dict[str, int] = field(default_factory=dict)
     left: dict[str, int] = field(default_factory=dict)
-    record: str | None = None
+    log: str | None = None
 
     def facts(self) -> dict[str, Any]:
         """The numbers, for programs."""
@@ -54,8 +54,8 @@ class ApplySummary:
 class ApplyJob:
     """One list of cells applied to one file.
 
-    The new file and the record of its changes are each there whole or not at all, and the record first: a new file
-    always has its record beside it.
+    The new file and the log of its changes are each there whole or not at all, and the log first: a new file
+    always has its log beside it.
 
     Args:
         cells: the path of a list, a frame with its columns, or the result of an audit.
@@ -96,12 +96,12 @@ class ApplyJob:
         self.summary = ApplySummary()
 
     def run(self) -> ApplySummary:
-        """Write the new file and the record of its changes."""
+        """Write the new file and the log of its changes."""
         encoding = self.encoding or (self.cells.about.get("options") or {}).get("encoding")
         check_same_table(self.cells, self.table, encoding)
         made = plan(self.cells, self.table, self.rules, id=self.id, encoding=encoding, observer=self.observer)
         self._summarise(made)
-        record = changes_of(self.out)
+        log = changes_of(self.out)
         with replacing(self.out) as target:
             done = patch(
                 self.table,
@@ -112,20 +112,20 @@ class ApplyJob:
                 encoding=encoding,
                 observer=self.observer,
             )
-            with replacing(record) as beside:
+            with replacing(log) as beside:
                 write_changes(beside, self._about(done, encoding), _lines(made, done))
         return self.summary
 
     def _summarise(self, made: Plan) -> None:
         done, choices = self.summary, made.choices
-        done.out, done.record, done.changes = str(self.out), str(changes_of(self.out)), len(choices)
+        done.out, done.log, done.changes = str(self.out), str(changes_of(self.out)), len(choices)
         done.kinds = dict(Counter(choice.cell.kind or "other" for choice in choices).most_common())
         done.columns = dict(Counter(choice.cell.column for choice in choices).most_common())
         done.by = {who: sum(choice.by == who for choice in choices) for who in ("you", "carat")}
         done.left = {reason: count for reason, count in made.left.most_common() if count}
 
     def _about(self, done: Patched, encoding: str | None) -> dict[str, Any]:
-        """The first line of the record."""
+        """The first line of the log."""
         return {
             "carat": __version__,
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -149,7 +149,7 @@ class RevertJob:
     """Changes of one file taken back.
 
     Args:
-        changes: the record, FILE.changes.jsonl.
+        changes: the log, FILE.changes.jsonl.
         table: the changed file; it is not changed.
         out: the new file, as the table was before.
         force: whether an existing file is replaced.
@@ -184,9 +184,10 @@ class RevertJob:
 
 
 def _lines(made: Plan, done: Patched) -> Iterator[dict[str, Any]]:
-    """One line of the record per change."""
+    """One line of the log per change."""
     splices: Sequence[Splice | None] = [None] * len(made.edits) if done.splices is None else done.splices
-    for edit, choice, before, splice in zip(made.edits, made.choices, done.before, splices, strict=True):
+    pairs = zip(done.before, done.after, strict=True)
+    for edit, choice, (before, after), splice in zip(made.edits, made.choices, pairs, splices, strict=True):
         cell = choice.cell
         yield {
             "record": cell.record,
@@ -194,7 +195,7 @@ def _lines(made: Plan, done: Patched) -> Iterator[dict[str, Any]]:
             "column": cell.column,
             "place": edit.column,
             "before": before,
-            "after": edit.after,
+            "after": after,
             "kind": cell.kind or None,
             "error": cell.error,
             "confidence": cell.confidence,

@@ -1,4 +1,4 @@
-"""The record of what was changed in a table: enough to understand every change, and to take all of them back."""
+"""The log of what was changed in a table: enough to understand every change, and to take all of them back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMA, VERSION = "carat.changes", 1
 
 @dataclass(frozen=True)
 class Changes:
-    """A record that was read.
+    """A log that was read.
 
     Args:
         about: its first line, about all of it.
@@ -33,7 +33,7 @@ class Changes:
 
 
 def changes_of(path: Path) -> Path:
-    """The record beside a changed table."""
+    """The log beside a changed table."""
     return Path(f"{path}.changes.jsonl")
 
 
@@ -54,22 +54,23 @@ def bytes_of(splice: Splice) -> dict[str, Any]:
 
 
 def read_changes(path: Path) -> Changes:
-    """A record as `carat apply` wrote it.
+    """A log as `carat apply` wrote it.
 
     Raises:
         InputError: where it is none, or not whole.
     """
-    lines = list(_lines(path))
-    about = lines[0] if lines else {}
-    if about.get("schema") != SCHEMA:
-        raise InputError(f"{path}: no record of changes; `revert` takes the FILE.changes.jsonl of carat apply")
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    if not _is_log(path):
+        raise InputError(f"{path}: no log of changes; `revert` takes the FILE.changes.jsonl of carat apply")
+    about, *lines = _lines(path)
     if about.get("version") != VERSION:
         raise InputError(f"{path}: written by a newer version of carat ({about.get('carat')}); use that one")
     try:
-        edits = tuple(Edit(one["row"], one["place"], one["before"], one["after"]) for one in lines[1:])
+        edits = tuple(Edit(one["row"], one["place"], one["before"], one["after"]) for one in lines)
         splices = tuple(
             Splice(one["offset"], base64.b64decode(one["bytes_before"]), base64.b64decode(one["bytes_after"]))
-            for one in lines[1:]
+            for one in lines
             if "offset" in one
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -79,9 +80,16 @@ def read_changes(path: Path) -> Changes:
     return Changes(about, edits, splices if about.get("text") else None)
 
 
+def _is_log(path: Path) -> bool:
+    with path.open("rb") as file:
+        try:
+            first = json.loads(file.readline(1 << 16))
+        except ValueError:
+            return False
+    return isinstance(first, dict) and first.get("schema") == SCHEMA
+
+
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
     try:
         with path.open(encoding="utf-8") as file:
             for line in file:
@@ -94,4 +102,4 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _damaged(path: Path) -> InputError:
-    return InputError(f"{path}: the record of changes is damaged or cut off; it can't be taken back with it")
+    return InputError(f"{path}: the log of changes is damaged or cut off, so it can't undo them")

@@ -61,7 +61,8 @@ def apply_to_frame(
 
 def _loaded(path: str | Path, encoding: str | None) -> pa.Table:
     source = open_source(path, encoding=encoding)
-    return pa.Table.from_batches(list(source.batches(source.names)))
+    batches = list(source.batches(source.names))
+    return pa.Table.from_batches(batches) if batches else pa.table({name: pa.nulls(0) for name in source.names})
 
 
 def _edited(data: Any, edits: Sequence[Edit]) -> Any:

@@ -19,7 +19,7 @@ from carat.observing import Stage
 
 def patch_parquet(
     table: Path, out: Path, edits: Sequence[Edit], label: str, stage: Stage | None = None
-) -> list[str | None]:
+) -> list[tuple[str | None, str | None]]:
     """Write a copy of a Parquet file with some cells changed, one row group at a time.
 
     Args:
@@ -30,9 +30,10 @@ def patch_parquet(
         stage: is told how many rows are done.
 
     Returns:
-        What stood in each cell, so that it can be put back: an empty text is "", null is None, NaN is "nan".
+        What stood in each cell and what stands there now, so that it can be put back: an empty text is "", null is
+        None, NaN is "nan".
     """
-    before: dict[tuple[int, int], str | None] = {}
+    made: dict[tuple[int, int], tuple[str | None, str | None]] = {}
     rows = np.array([edit.row for edit in edits], dtype=np.int64)
     with pq.ParquetFile(table) as file:
         schema = file.schema_arrow
@@ -41,28 +42,38 @@ def patch_parquet(
             for number in range(file.num_row_groups):
                 group = file.read_row_group(number)
                 first, last = np.searchsorted(rows, [at, at + group.num_rows]).tolist()
-                group = _patched(group, edits[first:last], at, label, before)
+                group = _patched(group, edits[first:last], at, label, made)
                 writer.write_table(group, row_group_size=max(group.num_rows, 1))
                 at += group.num_rows
                 if stage is not None:
                     stage.advance(group.num_rows)
-    return [before[edit.row, edit.column] for edit in edits]
+    return [made[edit.row, edit.column] for edit in edits]
 
 
 def _patched(
-    group: pa.Table, edits: Sequence[Edit], at: int, label: str, before: dict[tuple[int, int], str | None]
+    group: pa.Table,
+    edits: Sequence[Edit],
+    at: int,
+    label: str,
+    made: dict[tuple[int, int], tuple[str | None, str | None]],
 ) -> pa.Table:
+    """A row group whose first row has the number `at`, with cells changed; `made` gathers what they held and hold."""
     for place in sorted({edit.column for edit in edits}):
         mine = [edit for edit in edits if edit.column == place]
         field, rows = group.schema.field(place), np.array([edit.row - at for edit in mine], dtype=np.int64)
         stands = as_stands(group.column(place), rows, field.name)
-        for edit, text in zip(mine, stands, strict=True):
-            if (None if text in ("", "nan") else text) != (None if edit.before in ("", "nan") else edit.before):
-                raise changed_meanwhile(label)
-            before[edit.row, edit.column] = text
+        if any(_shown(text) != _shown(edit.before) for edit, text in zip(mine, stands, strict=True)):
+            raise changed_meanwhile(label)
         values = _values(mine, field, label)
         group = group.set_column(place, field, replaced(group.column(place), rows, values))
+        now = as_stands(group.column(place), rows, field.name)
+        made.update({(edit.row, place): pair for edit, pair in zip(mine, zip(stands, now, strict=True), strict=True)})
     return group
+
+
+def _shown(text: str | None) -> str | None:
+    """As the reader takes a cell: what is empty or not a number is missing."""
+    return None if text in ("", "nan") else text
 
 
 def _values(edits: Sequence[Edit], field: pa.Field, label: str) -> pa.Array:

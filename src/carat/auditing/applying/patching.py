@@ -29,11 +29,13 @@ class Patched:
     Args:
         checksums: of the old table and the new one; of a .gz file, those of its unpacked content.
         before: what stood in each cell, so exactly that it can be put back.
+        after: what stands there now.
         splices: the bytes of each cell before and after, in formats of text.
     """
 
     checksums: tuple[str, str]
     before: Sequence[str | None]
+    after: Sequence[str | None]
     splices: Sequence[Splice] | None = None
 
 
@@ -75,16 +77,17 @@ def patch(
         observer: is told how far it is.
     """
     kind = format_of(table)
-    before = [edit.before for edit in edits]
+    before, after = [edit.before for edit in edits], [edit.after for edit in edits]
     if kind not in TEXT:
         if kind == "parquet":
             rows = open_source(table).about_rows()
             stage = observer.stage("writing the table", rows)
-            before = patch_parquet(table, target, edits, str(table), stage)
+            made = patch_parquet(table, target, edits, str(table), stage)
+            before, after = [old for old, _ in made], [new for _, new in made]
             stage.finish()
         else:
             import_module("carat.auditing.applying.workbook").patch_workbook(table, target, edits)
-        return Patched((checksum(table), checksum(target)), before)
+        return Patched((checksum(table), checksum(target)), before, after)
     stage = observer.stage("writing the table", None if packed(table) else table.stat().st_size)
     with copying(table, target, pack=pack, stage=stage) as copy:
         if kind == "csv":
@@ -94,4 +97,4 @@ def patch(
             blank = {names[edit.column] for edit in edits if edit.before is None}
             splices = patch_jsonl(copy, names, str(table), edits, kinds_of(table, blank))
     stage.finish()
-    return Patched(copy.checksums, before, splices)
+    return Patched(copy.checksums, before, after, splices)

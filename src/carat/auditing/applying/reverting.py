@@ -1,4 +1,4 @@
-"""Take changes back: from a changed table and its record to the table as it was."""
+"""Take changes back: from a changed table and its log to the table as it was."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def revert(table: Path, target: Path, changes: Changes, *, pack: bool, observer:
     Args:
         table: with the changes.
         target: is written.
-        changes: their record.
+        changes: their log.
         pack: whether a text is gzipped.
         observer: is told how far it is.
 
     Raises:
-        InputError: where the table has been edited since, or the record does not lead back to the original.
+        InputError: where the table has been edited since, or the log does not lead back to the original.
     """
     if checksum(table) != changes.about.get("after"):
-        raise InputError(f"{table}: is not the table that this record is about, or has been edited since")
+        raise InputError(f"{table}: is not the table that this log is about, or has been edited since")
     if changes.splices is None:
         edits = [Edit(edit.row, edit.column, edit.after, edit.before) for edit in changes.edits]
         patch(table, target, edits, (), pack=pack, encoding=None, observer=observer)
@@ -36,7 +36,7 @@ def revert(table: Path, target: Path, changes: Changes, *, pack: bool, observer:
         _put_back(copy, sorted(changes.splices, key=lambda splice: splice.offset))
     stage.finish()
     if copy.checksums[1] != changes.about.get("before"):
-        raise InputError(f"{table}: the record does not lead back to the original; it was damaged or edited")
+        raise InputError(f"{table}: the log does not lead back to the original; it was damaged or edited")
 
 
 def _put_back(copy: Copy, splices: list[Splice]) -> None:
