@@ -25,6 +25,7 @@ A table is a pandas, polars or Arrow frame, a dictionary of columns, or the path
 
 Main calls:
     carat.audit(table): which cells of a table are probably wrong; returns an `AuditResult`.
+    carat.apply(cells, table): the table with the cells fixed that you decided on, or that are certain enough.
     carat.fit(table): learn what is normal; returns a `Model`.
     model.score(table): how normal every row is.
     model.explain(table): how likely every value is, given the rest of its row.
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from carat.auditing.result import AuditResult
     from carat.data import Columns, Schema
     from carat.fitting import Model, fit, fit_prepared, load, prepare
+    from carat.jobs.apply_frame import apply, revert
     from carat.jobs.audit_frame import audit
     from carat.recourse import Constraints, Costs
     from carat.results import Explanation, RecourseResult, Threshold
@@ -66,6 +68,7 @@ __all__ = [
     "Schema",
     "Threshold",
     "__version__",
+    "apply",
     "audit",
     "data",
     "datasets",
@@ -80,6 +83,7 @@ __all__ = [
     "prepare",
     "recourse",
     "results",
+    "revert",
     "testing",
 ]
 
@@ -94,11 +98,13 @@ _HOMES = {
     "RecourseResult": "carat.results",
     "Schema": "carat.data",
     "Threshold": "carat.results",
+    "apply": "carat.jobs.apply_frame",
     "audit": "carat.jobs.audit_frame",
     "fit": "carat.fitting",
     "fit_prepared": "carat.fitting",
     "load": "carat.fitting",
     "prepare": "carat.fitting",
+    "revert": "carat.jobs.apply_frame",
 }
 _PACKAGES = (
     "data",

@@ -82,3 +82,8 @@ def check_place(path: Path, *, force: bool) -> None:
         raise InputError(f"{path}: this is a folder; name a file")
     if path.exists() and not force:
         raise InputError(f"{path}: already exists; use `force` to replace it")
+
+
+def sidecar_of(path: str | Path) -> Path:
+    """The file beside an output that says what made it."""
+    return Path(f"{path}.about.json")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import carat
@@ -47,6 +48,16 @@ def test_every_field_of_an_audit_is_documented(title: str, monkeypatch: pytest.M
     parts = AUDIT[title](carat.audit(cities()).to_json())
     assert parts
     assert all(list(part) == documented(title) for part in parts)
+
+
+def test_every_field_of_a_change_is_documented(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,b\nx,y\n")
+    cells = {"record": ["0"], "column": ["a"], "decision": ["=z"]}
+    carat.apply(pa.table(cells), tmp_path / "t.csv", out=tmp_path / "o.csv")
+    first, *rest = map(json.loads, (tmp_path / "o.csv.changes.jsonl").read_text().splitlines())
+    section = DOCUMENT.read_text(encoding="utf-8").partition("### The first line\n")[2].partition("\n### ")[0]
+    assert list(first) == re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+    assert [list(one) for one in rest] == [documented("A changed cell")]
 
 
 @pytest.mark.parametrize("title", PARTS)

@@ -42,7 +42,7 @@ class Reading:
         unread: columns that are not in `table` since they hold no text, and why.
         ambiguous: why the index of a pandas frame can't name the rows; None where it can.
         like: what was read, for its frame library.
-        encoding: of a CSV file, as it was given; None is UTF-8.
+        encoding: of a CSV file; None is UTF-8.
     """
 
     table: AuditTable

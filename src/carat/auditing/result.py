@@ -39,6 +39,7 @@ class AuditOrigin:
         fingerprint: of the table.
         rows: how many it has.
         made: when, in UTC, as ISO 8601.
+        checksum: SHA-256 of the file, of a .gz file that of its content; None where the table is no file.
     """
 
     carat: str
@@ -47,6 +48,7 @@ class AuditOrigin:
     fingerprint: str
     rows: int
     made: str
+    checksum: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary."""
@@ -203,6 +205,35 @@ class AuditResult:
             "cells": self.to_file().to_pylist(),
             "remarks": [remark.text for remark in self.remarks],
         }
+
+    def fixed(self, *, certain: float | None = None) -> Any:
+        """The table that was audited, with every suggested fix applied that is certain enough.
+
+        A frame comes back in its library, with its index and types. The table of a file comes back in Arrow; to write
+        it as a file instead, see `carat.apply`.
+
+        Args:
+            certain: fixes are applied where their confidence is at least this; 0.9 unless the audit had another.
+        """
+        if isinstance(self.reading.like, str) and self.reading.like == "-":
+            raise InputError("standard input can't be read again; save it to a file, and audit that")
+        return self.apply(self.reading.like, certain=certain)
+
+    def apply(self, frame: Any, *, certain: float | None = None) -> Any:
+        """A frame with every suggested fix applied that is certain enough; `carat.apply` takes your decisions too.
+
+        Args:
+            frame: the table that was audited, or a copy with other columns or rows besides. The rows are found by the
+                id column or the index label where the audit went by them, else by number. If other values stand there
+                than in the audit, the frame is refused.
+            certain: fixes are applied where their confidence is at least this; 0.9 unless the audit had another.
+        """
+        from carat.auditing.applying.choosing import Rules  # noqa: PLC0415 - applying reads results
+        from carat.auditing.applying.frames import apply_to_frame  # noqa: PLC0415
+        from carat.auditing.applying.given import cell_list  # noqa: PLC0415
+
+        rules = Rules(self.options.certain if certain is None else certain)
+        return apply_to_frame(cell_list(self), frame, rules, encoding=self.reading.encoding)[0]
 
     def explain(self, record: Any, column: str | None = None) -> str:
         """What is wrong with one row, in words.

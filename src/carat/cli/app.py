@@ -35,6 +35,10 @@ Find the unusual rows of a table: which values do not belong together, and what 
     carat audit shipments.csv
     carat audit shipments.csv --report page.html
 
+[bold]Fix[/bold] the table: write your decisions into the list, and apply it:
+
+    carat apply cells.csv shipments.csv --out fixed.csv
+
 [bold]Learn[/bold] what is normal in your table. [cyan]--columns A,B,C[/cyan] picks the columns:
 
     carat fit shipments.csv --out model
@@ -211,6 +215,9 @@ FLAGS = {"domains": "--columns"} | {
         "columns",
         "cut",
         "encoding",
+        "certain",
+        "revert",
+        "out",
     )
 }
 """The flags of arguments that the library's errors name."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carat.cli.app import START, command, conclude, many, say
-from carat.cli.options import Force, Quiet, one_of, tables
+from carat.cli.options import Encoding, Force, Quiet, one_of, tables
 from carat.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,6 +49,19 @@ def audit(
         Path | None,
         typer.Option(metavar="page.html", help="Also write a page that opens in any browser, to look and decide."),
     ] = None,
+    fixed: Annotated[
+        str | None,
+        typer.Option(
+            "--fixed",
+            metavar="FILE",
+            help="Write a corrected copy of TABLE, with every suggested fix that is certain enough. "
+            "FILE.changes.jsonl beside it lists the changes.",
+            show_default=False,
+        ),
+    ] = None,
+    certain: Annotated[
+        float, typer.Option(metavar="P", help="With --fixed: apply a fix if its confidence is at least this.")
+    ] = 0.9,
     cut: Annotated[
         float, typer.Option(metavar="P", help="List cells whose probability of being wrong is at least this.")
     ] = 0.5,
@@ -78,15 +91,7 @@ def audit(
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="The same seed gives the same result.")
     ] = 0,
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            metavar="E",
-            help="How a csv file is written, such as latin-1, cp1252 or utf-16. Default: UTF-8.",
-            show_default=False,
-            autocompletion=one_of(lambda: ("utf-8", "latin-1", "cp1252", "utf-16")),
-        ),
-    ] = None,
+    encoding: Encoding = None,
     show: Annotated[int, typer.Option("--show", metavar="N", min=0, help="Cells to show on a terminal.")] = 10,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted audit.")] = False,
     force: Force = False,
@@ -107,14 +112,16 @@ def audit(
     reason, group (cells to fix together share a number), and decision, which is empty for you to fill in. If CELLS is
     an xlsx file, it also has a copy of the table, with the suspicious cells coloured.
 
-    The page of --report shows each cell with its row and similar rows. Decide there, and download the decisions for
-    carat apply.
+    The page of --report shows each cell with its row and similar rows. Decide there, or in CELLS, and hand the
+    decisions to carat apply; or let --fixed apply what is certain enough.
 
     If you stop an audit that writes to CELLS, the same command with --resume continues it.
 
     Example: [bold]carat audit suppliers.csv --report page.html[/bold]
 
     Example: [bold]carat audit suppliers.csv --id number --without Comment --out cells.csv[/bold]
+
+    Example: [bold]carat audit suppliers.csv --out cells.csv --fixed fixed.csv[/bold]
     """
     from carat import jobs
     from carat.auditing.options import AuditOptions
@@ -128,11 +135,14 @@ def audit(
         id=id,
         profile=profile,
         cut=cut,
+        certain=certain,
         top=top,
         seed=seed,
     )
-    output = Output.of(out, as_json=as_json, show=show, force=force or resume, quiet=quiet, reported=report is not None)
     page = None if report is None else _page(report, force=force or resume)
+    fixing = _check_fixed(table, fixed, force=force or resume)
+    reported = page is not None or fixing is not None
+    output = Output.of(out, as_json=as_json, show=show, force=force or resume, quiet=quiet, reported=reported)
     partial = _prepare(output.file, resume=resume, force=force)
     if resume and partial is None:
         conclude(f"{out}: already complete, nothing to resume", _stored(str(out)), as_json=as_json, quiet=quiet)
@@ -151,6 +161,8 @@ def audit(
     if partial is not None:
         shutil.rmtree(partial)
     show_cells(kept.result, output.shown)
+    if fixing is not None:
+        _write_fixed(kept.result, table, fixing, encoding, force=force or resume, quiet=quiet)
     conclude(
         f"{output.named}{kept.result.headline()}{output.hint(len(kept.result))}",
         _facts(output.file, job.summary.facts(), report),
@@ -200,6 +212,38 @@ def _sinks(job: AuditJob, output: Output) -> list[Sink[AuditResult]]:
     return sinks
 
 
+def _check_fixed(table: str, fixed: str | None, *, force: bool) -> Path | None:
+    """Where the corrected table goes; refused before the work where it could not be written at its end."""
+    from carat.auditing.applying.changes import changes_of
+    from carat.auditing.applying.patching import check_pair
+    from carat.files import check_place
+
+    if fixed is None:
+        return None
+    if table == "-" or not Path(table).exists():
+        raise InputError(f"--fixed corrects a copy of a file, and {table} is none; save the table as a file first")
+    if fixed == "-":
+        raise InputError("--fixed must name a file: the log of the changes is written beside it")
+    check_pair(Path(table), Path(fixed), force=force)
+    check_place(changes_of(Path(fixed)), force=force)
+    return Path(fixed)
+
+
+def _write_fixed(
+    result: AuditResult, table: str, fixed: Path, encoding: str | None, *, force: bool, quiet: bool
+) -> None:
+    from carat.auditing.applying.choosing import Rules
+    from carat.cli.apply import applied, undo
+    from carat.cli.apply_view import left_in_words
+    from carat.cli.terminal import terminal
+    from carat.jobs import ApplyJob
+
+    rules = Rules(result.options.certain)
+    with terminal(quiet=quiet) as observer:
+        done = ApplyJob(result, table, fixed, rules=rules, encoding=encoding, force=force, observer=observer).run()
+    say(f"{applied(done)}{left_in_words(done, rules)}; {undo(done)}", quiet=quiet)
+
+
 def _prepare(file: str | None, *, resume: bool, force: bool) -> Path | None:
     """The folder for checkpoints, cleared as the options say; None where there is none, or nothing left to resume."""
     from carat.files import locked
@@ -231,7 +275,7 @@ def _facts(file: str | None, summary: dict[str, Any], report: Path | None = None
 
 def _stored(file: str) -> dict[str, Any]:
     """The facts of an audit that ended before, as the file beside its output has them."""
-    from carat.jobs.sinks import sidecar_of
+    from carat.files import sidecar_of
 
     try:
         summary = json.loads(sidecar_of(file).read_text(encoding="utf-8"))["summary"]

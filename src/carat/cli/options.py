@@ -80,6 +80,15 @@ Gate = Annotated[
     ),
 ]
 Show = Annotated[int, typer.Option("--show", metavar="N", min=0, help="Rows to show on a terminal.")]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="E",
+        help="How a csv file is written, such as latin-1, cp1252 or utf-16. Default: UTF-8.",
+        show_default=False,
+        autocompletion=one_of(lambda: ("utf-8", "latin-1", "cp1252", "utf-16")),
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[

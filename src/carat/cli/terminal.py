@@ -15,10 +15,9 @@ from carat.cli.app import CONSOLE, say
 from carat.data.writers import check_output
 from carat.devices import pick_device
 from carat.errors import InputError
-from carat.files import check_place
+from carat.files import check_place, sidecar_of
 from carat.fitting import Model, load
 from carat.jobs import Sidecar, Sink, TableSink
-from carat.jobs.sinks import sidecar_of
 from carat.observing import Bars, Observer, Remark, Silent, is_terminal
 from carat.results import Threshold
 from carat.results.gate import check_gate

@@ -1,10 +1,12 @@
 """Jobs: a table goes through a model and comes out as batches; the one runner under every door.
 
 `score`, `explain` and `recourse` make a `Job`: iterate over it for its batches, or pour it `into` sinks. `audit` needs
-no model and makes an `AuditJob`, with the same manners and one batch. A job knows no terminal and no page: an observer
-is told of its progress and remarks, and it can be cancelled between two batches.
+no model and makes an `AuditJob`, with the same manners and one batch. `ApplyJob` changes cells of a file as a list
+says, and `RevertJob` takes that back; they have no batches, and are `run`. A job knows no terminal and no page: an
+observer is told of its progress and remarks, and it can be cancelled between two batches.
 """
 
+from carat.jobs.apply_job import ApplyJob, ApplySummary, RevertJob
 from carat.jobs.audit_job import AuditJob, AuditSummary, audit
 from carat.jobs.explain_job import ExplainSummary, explain
 from carat.jobs.frames import explain_frame, recourse_result, score_frame
@@ -20,12 +22,15 @@ __all__ = [
     "audit",
     "Job",
     "AuditJob",
+    "ApplyJob",
+    "RevertJob",
     "Cancel",
     "Summary",
     "ScoreSummary",
     "ExplainSummary",
     "RecourseSummary",
     "AuditSummary",
+    "ApplySummary",
     "Sink",
     "TableSink",
     "WorkbookSink",

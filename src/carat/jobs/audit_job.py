@@ -14,6 +14,7 @@ import numpy as np
 
 from carat._version import __version__
 from carat.auditing import audit as finding
+from carat.auditing.applying.content import checksum
 from carat.auditing.findings import ColumnReport, Findings
 from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading, read_table
@@ -140,6 +141,7 @@ class AuditJob:
             reading.fingerprint,
             reading.table.rows,
             datetime.now(UTC).isoformat(timespec="seconds"),
+            checksum(Path(self.data)) if isinstance(self.data, str | Path) and Path(self.data).is_file() else None,
         )
         result = AuditResult(found, reading, self.options, origin)
         done = self.summary
@@ -237,13 +239,15 @@ class _Heeding:
 
     def stage(self, name: str, total: int | None) -> Stage:
         self._job.cancel.check()
-        return _HeedingStage(self._job.observer.stage(name, total), self._job.cancel)
+        return HeedingStage(self._job.observer.stage(name, total), self._job.cancel)
 
     def remark(self, remark: Remark) -> None:
         self._job.pass_on(remark)
 
 
-class _HeedingStage:
+class HeedingStage:
+    """Passes all on to a stage, and stops where somebody asked to."""
+
     def __init__(self, stage: Stage, cancel: Cancel) -> None:
         self._stage, self._cancel = stage, cancel
 

@@ -16,7 +16,7 @@ from carat.auditing.result import AuditResult
 from carat.auditing.workbook import write_findings
 from carat.data import TableWriter
 from carat.data.writers import check_output
-from carat.files import check_place, replacing, write_text
+from carat.files import check_place, replacing, sidecar_of, write_text
 from carat.fitting.model import Model
 from carat.results.batches import ExplainBatch, ResultBatch, ScoreBatch, strangest_of
 from carat.results.explaining import explain_batch
@@ -138,11 +138,6 @@ class Sidecar(PlainSink[Any]):
             "remarks": [remark.text for remark in summary.remarks],
         }
         self.text = json.dumps(about, ensure_ascii=False, indent=1, default=str) + "\n"
-
-
-def sidecar_of(path: str | Path) -> Path:
-    """The file beside an output that says what made it."""
-    return Path(f"{path}.about.json")
 
 
 class Strangest(PlainSink[Any]):

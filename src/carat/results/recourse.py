@@ -47,6 +47,7 @@ class RecourseResult:
         origin: the model and the data that the result comes from.
         remarks: what is worth knowing about it.
         anomalous: how many of all rows that were looked at are anomalous; None if that is not known.
+        id: the column that identifies a row; None if that is the index label or the row number.
     """
 
     batches: tuple[ResultBatch, ...]
@@ -59,6 +60,7 @@ class RecourseResult:
     origin: Origin | None = None
     remarks: tuple[Remark, ...] = ()
     anomalous: int | None = None
+    id: str | None = None
 
     @property
     def parts(self) -> tuple[ResultBatch, ...]:
@@ -95,6 +97,30 @@ class RecourseResult:
         Keys: `record`, `score`, `percentile`, `flagged`, `count`, `exhausted`, `reason`, `alarm`.
         """
         return [row for batch in self.batches for row in batch.records().to_pylist()]
+
+    def fixed(self) -> Any:
+        """Your data, with the best valid fix applied to every row that has one; see `apply`."""
+        if isinstance(self.like, str) and self.like == "-":
+            raise InputError("standard input can't be read again; save it to a file first")
+        return self.apply(self.like)
+
+    def apply(self, frame: Any) -> Any:
+        """A frame with the best valid fix applied to every row that has one.
+
+        Valid means that the row is no longer anomalous by its score. Rows without a valid fix stay as they are, and so
+        do rows whose fix would change a column of numbers that was cut into ranges: a range is no number. A frame comes
+        back in its library, with its index and types; the table of a file comes back in Arrow.
+
+        Args:
+            frame: the rows that you asked about, or a copy with other columns or rows besides. Rows are found by the id
+                column of the model, by the index label of a pandas frame, or by their number. If other values stand
+                there than those that were looked at, the frame is refused.
+        """
+        from carat.auditing.applying.choosing import Rules  # noqa: PLC0415 - applying is made of results
+        from carat.auditing.applying.fixes import best_fixes  # noqa: PLC0415
+        from carat.auditing.applying.frames import apply_to_frame  # noqa: PLC0415
+
+        return apply_to_frame(best_fixes(self.batches), frame, Rules(), id=self.id)[0]
 
     def report(self, path: str | Path, *, title: str | None = None) -> None:
         """Write one self-contained HTML page: what was flagged, why, and what would have made it normal.

@@ -1,1 +1,1 @@
-"""From findings to a clean table: the changes a person has decided on, made in a copy of the table and in nothing else."""
+"""From findings to a clean table: what was decided, done in a copy of the table, and nothing else."""

@@ -24,13 +24,14 @@ __all__ = ["open_source", "Source", "check_columns", "check_ending", "frame_like
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl", ".xlsx")
 
 
-def open_source(data: Any, *, once: bool = False, encoding: str | None = None) -> Source:
+def open_source(data: Any, *, once: bool = False, encoding: str | None = None, by_place: bool = False) -> Source:
     """A path, `-` for JSON lines on standard input, or a frame of pandas, polars or pyarrow.
 
     Args:
         data: what to read; `book.xlsx#Sheet name` is another sheet of a workbook than the first.
         once: the rows will be read a single time, so that a pipe can be passed on as it comes.
         encoding: of a CSV file, such as `latin-1`; None is UTF-8.
+        by_place: whether the names of a CSV file's columns may repeat; see `CsvSource.cells`.
     """
     is_csv = isinstance(data, str | Path) and str(data).lower().endswith((".csv", ".csv.gz"))
     if encoding is not None and not is_csv:
@@ -41,7 +42,7 @@ def open_source(data: Any, *, once: bool = False, encoding: str | None = None) -
         if once:
             return PipeSource(sys.stdin.buffer, "standard input")
         return JsonLinesSource(spool(sys.stdin.buffer), "standard input")
-    return _open_file(data, encoding)
+    return _open_file(data, encoding, by_place)
 
 
 def check_ending(path: Path, *, writing: bool = False) -> None:
@@ -54,7 +55,7 @@ def check_ending(path: Path, *, writing: bool = False) -> None:
         raise InputError(f"{path}: a table ends in {', '.join(ENDINGS)}; {hint}")
 
 
-def _open_file(data: str | Path, encoding: str | None = None) -> Source:
+def _open_file(data: str | Path, encoding: str | None, by_place: bool) -> Source:
     path, _ = split_sheet(data)
     if not path.exists():
         raise InputError(f"{path}: no such file")
@@ -69,4 +70,4 @@ def _open_file(data: str | Path, encoding: str | None = None) -> Source:
         return JsonLinesSource(path, str(path))
     if path.suffix.lower() == ".xlsx":
         return XlsxSource(str(data))
-    return CsvSource(str(path), encoding=encoding)
+    return CsvSource(str(path), encoding=encoding, by_place=by_place)

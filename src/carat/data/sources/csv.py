@@ -27,21 +27,23 @@ class CsvSource:
     Args:
         path: of the file.
         encoding: how it is written, as Python calls it; None is UTF-8.
+        by_place: whether names may repeat, since columns are asked for by place, as in `cells`.
     """
 
-    def __init__(self, path: str, *, encoding: str | None = None) -> None:
+    def __init__(self, path: str, *, encoding: str | None = None, by_place: bool = False) -> None:
         self.label = path
-        self._said, self._encoding = encoding, _codec(encoding)
+        self._said, self._encoding = encoding, codec_of(encoding)
         self._path = path
         self._gzipped = path.lower().endswith(".gz")
         header = self._header()
         outside_quotes = re.sub(r'"[^"]*"', "", header)
-        self._delimiter = max(",;\t|", key=lambda mark: (outside_quotes.count(mark), mark == ","))
+        self.delimiter = max(",;\t|", key=lambda mark: (outside_quotes.count(mark), mark == ","))
+        """What stands between two cells."""
         try:
-            names = next(csv.reader(io.StringIO(header, newline=""), delimiter=self._delimiter))
+            names = next(csv.reader(io.StringIO(header, newline=""), delimiter=self.delimiter))
         except csv.Error as error:
             raise InputError(f"{path}: the header can't be read; are the lines ended by \\n?") from error
-        self.names = check_names(names, path)
+        self.names = names if by_place else check_names(names, path)
 
     def _open(self) -> Any:
         return gzip.open(self._path) if self._gzipped else open(self._path, "rb")
@@ -100,27 +102,40 @@ class CsvSource:
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time."""
         check_columns(self, columns)
+        rows = 0
+        for batch in self._read(self.names, columns, named=True):
+            rows += batch.num_rows
+            yield batch
+        if not rows:
+            raise InputError(f"{self.label}: there is a header but no rows")
+
+    def cells(self, places: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        """The rows, if any, with the columns at these places, whatever they are called."""
+        names = [str(place) for place in range(len(self.names))]
+        header = True
+        for batch in self._read(names, [str(place) for place in places], named=False):
+            yield batch.slice(1) if header else batch
+            header = False
+
+    def _read(self, names: Sequence[str], columns: Sequence[str], *, named: bool) -> Iterator[pa.RecordBatch]:
+        """All rows as Arrow reads them; the header is one of them where the names are not taken from it."""
         try:
             # Arrow's own stream: its reading threads must not hold a Python file when the interpreter ends.
             with pa.input_stream(self._path, compression="gzip" if self._gzipped else None) as file:
-                reader = pyarrow.csv.open_csv(
+                yield from pyarrow.csv.open_csv(
                     file,
-                    read_options=pyarrow.csv.ReadOptions(block_size=1 << 24, encoding=self._encoding or "utf8"),
-                    parse_options=pyarrow.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+                    read_options=pyarrow.csv.ReadOptions(
+                        block_size=1 << 24, encoding=self._encoding or "utf8", column_names=None if named else names
+                    ),
+                    parse_options=pyarrow.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                     convert_options=pyarrow.csv.ConvertOptions(
                         include_columns=list(columns),
-                        column_types=dict.fromkeys(self.names, pa.string()),
+                        column_types=dict.fromkeys(names, pa.string()),
                         null_values=[""],
                         strings_can_be_null=True,
                         quoted_strings_can_be_null=True,
                     ),
                 )
-                rows = 0
-                for batch in reader:
-                    rows += batch.num_rows
-                    yield batch
-                if not rows:
-                    raise InputError(f"{self.label}: there is a header but no rows")
         except UnicodeError as error:
             raise self._other_encoding(error) from error
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError, zlib.error) as error:
@@ -131,7 +146,7 @@ class CsvSource:
             raise InputError(f"{self.label}: {first_line(error)}") from error
 
 
-def _codec(encoding: str | None) -> str | None:
+def codec_of(encoding: str | None) -> str | None:
     """The encoding as Python calls it; None for UTF-8, which needs no translation."""
     if encoding is None:
         return None

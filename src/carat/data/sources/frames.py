@@ -18,7 +18,7 @@ def open_frame(data: Any, label: str = "the table") -> Source:
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     if isinstance(data, Mapping):
-        data = _table_from_dict(data)
+        data = table_from_dict(data)
     elif is_record(data):
         data = data.to_frame().T
     return FrameSource(data, label)
@@ -138,7 +138,8 @@ def frame_like(table: pa.Table, like: Any, *, same_rows: bool = False) -> Any:
     return native
 
 
-def _table_from_dict(columns: Mapping[Any, Any]) -> pa.Table:
+def table_from_dict(columns: Mapping[Any, Any]) -> pa.Table:
+    """Columns in a dictionary, or one record, as an Arrow table."""
     single = [name for name, values in columns.items() if isinstance(values, str) or not hasattr(values, "__len__")]
     if single and len(single) == len(columns):
         # What is no number and no text, such as a timestamp, reads as text does; what is not itself is missing.

@@ -1,0 +1,124 @@
+"""Change cells of a frame: a new frame of the same library, with the same index and the same types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from carat.auditing.applying.choosing import Rules
+from carat.auditing.applying.edits import Edit
+from carat.auditing.applying.planning import Plan, plan
+from carat.auditing.applying.typed import replaced, typed
+from carat.auditing.decisions import CellList
+from carat.data.sources import open_source
+from carat.data.sources.frames import arrow_table, is_record, table_from_dict
+from carat.datasets import Dataset
+from carat.errors import InputError
+from carat.observing import Observer
+from carat.registry import named_data
+
+LABEL = "the table"
+
+
+def apply_to_frame(
+    cells: CellList,
+    frame: Any,
+    rules: Rules,
+    *,
+    id: str | None = None,
+    encoding: str | None = None,
+    observer: Observer | None = None,
+) -> tuple[Any, Plan]:
+    """A copy of a frame with cells changed; the table of a file or a dictionary comes back in Arrow.
+
+    Args:
+        cells: the list.
+        frame: of pandas, polars or pyarrow, a dictionary of columns, a path, or the name of a dataset.
+        rules: how sure a proposal must be.
+        id: column that names the rows; None is the one that the audit had, the index of a pandas frame, or the row
+            number.
+        encoding: of a CSV file; None is UTF-8.
+        observer: is told how far it is.
+    """
+    data = named_data(frame)
+    data = data.table if isinstance(data, Dataset) else data
+    if is_record(data):
+        raise InputError("this is one row; give a frame of one row: frame.to_frame().T")
+    if isinstance(data, str | Path):
+        data = _loaded(data, encoding or (cells.about.get("options") or {}).get("encoding"))
+    elif isinstance(data, Mapping):
+        data = table_from_dict(data)
+    elif isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    made = plan(cells, data, rules, id=id, observer=observer)
+    return _edited(data, made.edits), made
+
+
+def _loaded(path: str | Path, encoding: str | None) -> pa.Table:
+    source = open_source(path, encoding=encoding)
+    batches = list(source.batches(source.names))
+    return pa.Table.from_batches(batches) if batches else pa.table({name: pa.nulls(0) for name in source.names})
+
+
+def _edited(data: Any, edits: Sequence[Edit]) -> Any:
+    if isinstance(data, pa.Table):
+        for place in sorted({edit.column for edit in edits}):
+            mine = [edit for edit in edits if edit.column == place]
+            field, rows = data.schema.field(place), np.array([edit.row for edit in mine], dtype=np.int64)
+            values = typed([edit.after for edit in mine], field.type, field.name, LABEL)
+            data = data.set_column(place, field, replaced(data.column(place), rows, values))
+        return data
+    frame: Any = nw.from_native(data)
+    if isinstance(frame, nw.LazyFrame):
+        return _edited(frame.collect().to_native(), edits).lazy()
+    if frame.implementation is nw.Implementation.PANDAS:
+        return _edited_pandas(data, edits)
+    for place in sorted({edit.column for edit in edits}):
+        mine = [edit for edit in edits if edit.column == place]
+        column = frame[frame.columns[place]]
+        values = _plain(column, mine)
+        frame = frame.with_columns(column.scatter([edit.row for edit in mine], values))
+    return frame.to_native()
+
+
+def _edited_pandas(data: Any, edits: Sequence[Edit]) -> Any:
+    """Column by column in place of a copy, so that what is missing elsewhere stays missing in its own way."""
+    data = data.copy()
+    for place in sorted({edit.column for edit in edits}):
+        mine = [edit for edit in edits if edit.column == place]
+        name = data.columns[place]
+        column, rows = data[name].copy(), [edit.row for edit in mine]
+        values, kind = _plain(nw.from_native(column, series_only=True), mine), column.dtype
+        if hasattr(column, "cat"):
+            new = [value for value in dict.fromkeys(values) if value is not None and value not in column.cat.categories]
+            column = column.cat.add_categories(new)
+        elif any(value is None for value in values) and kind.kind in "iub" and not hasattr(kind, "na_value"):
+            row = next(edit.row for edit in mine if not edit.after)
+            raise InputError(f"{LABEL}: column '{name}' holds {kind}, which can't be blank, as row {row} would be")
+        column.iloc[rows] = _missing(values, column)
+        if not hasattr(column, "cat") and column.dtype != kind:
+            raise InputError(f"{LABEL}: column '{name}' holds {kind}, so '{mine[0].after}' can't be put there")
+        data[name] = column
+    return data
+
+
+def _missing(values: list[Any], column: Any) -> list[Any]:
+    """None as this column writes what is missing: as its other blank cells do."""
+    if column.dtype != object or all(value is not None for value in values):
+        return values
+    blank = column[column.isna()]
+    gap = blank.iloc[0] if len(blank) else None
+    return [gap if value is None else value for value in values]
+
+
+def _plain(column: Any, edits: Sequence[Edit]) -> list[Any]:
+    """New values as Python has them, of the type of a column."""
+    name = str(column.name)
+    kind = arrow_table(column.to_frame().to_native(), LABEL).schema.field(0).type
+    found: list[Any] = typed([edit.after for edit in edits], kind, name, LABEL).to_pylist()
+    return found

@@ -1,0 +1,48 @@
+"""A list of cells in any form that a caller may have it, and whether it is about the table at hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from carat.auditing.applying.content import checksum
+from carat.auditing.decisions import CellList, list_of, read_cells
+from carat.auditing.options import AuditOptions
+from carat.auditing.reading import read_table
+from carat.auditing.result import AuditResult
+from carat.errors import InputError
+
+
+def cell_list(cells: Any) -> CellList:
+    """A list from a file, a frame, or the result of an audit."""
+    if isinstance(cells, CellList):
+        return cells
+    if isinstance(cells, str | Path):
+        return read_cells(cells)
+    if isinstance(cells, AuditResult):
+        about = {
+            "options": {**cells.options.facts(), "encoding": cells.reading.encoding},
+            "origin": {} if cells.origin is None else cells.origin.to_json(),
+        }
+        return replace(list_of(cells.to_arrow(), label="the audit", blank=""), about=about)
+    return list_of(cells, blank="")
+
+
+def check_same_table(cells: CellList, table: Path, encoding: str | None) -> None:
+    """Refuse a list whose audit read another table; without a word on the audit, the values alone decide.
+
+    Raises:
+        InputError: where the table is another one.
+    """
+    origin, options = cells.about.get("origin") or {}, cells.about.get("options") or {}
+    known = origin.get("fingerprint")
+    if not known or (origin.get("checksum") and origin["checksum"] == checksum(table)):
+        return
+    # Perhaps it was packed, converted or saved anew: then its cells are the same.
+    named = AuditOptions(columns=options.get("columns"), also=options.get("also") or (), id=options.get("id"))
+    if read_table(table, named, encoding=encoding).fingerprint != known:
+        raise InputError(
+            f"{table}: is not the table that {cells.label} is about, or has changed since; audit it again, or remove "
+            f"{cells.label}.about.json to go by the values alone"
+        )
