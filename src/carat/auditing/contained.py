@@ -59,7 +59,9 @@ class Relations:
                 if chance is not None and here - chance > 0.5 * (1 - chance):
                     found.append((outer, inner))
         made = cls(tuple(found))
-        return replace(made, rests={outer: rests for outer in dict(found) if (rests := made._usual(table, outer, rows))})
+        return replace(
+            made, rests={outer: rests for outer in dict(found) if (rests := made._usual(table, outer, rows))}
+        )
 
     def _usual(self, table: AuditTable, outer: int, rows: np.ndarray) -> frozenset[str]:
         """What is usually left of a column's values; empty where anything may be."""
