@@ -1,6 +1,6 @@
 """Audits against the truth: dirty tables with a clean twin, and tables that are spoiled here.
 
-    python benchmarks/audit.py --twin DIRTY.csv CLEAN.csv [--reletter]
+    python benchmarks/audit.py --twin DIRTY.csv CLEAN.csv [--reletter] [--decided 20]
     python benchmarks/audit.py --spoil flights|FILE… [--rows N] [--share 0.05] [--seed 0]
     python benchmarks/audit.py --untouched flights|FILE…
 
@@ -76,7 +76,22 @@ def f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / max(precision + recall, 1e-12)
 
 
-def measured(dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: int) -> dict[str, Any]:
+def decided_rows(dirty: pa.Table, clean: pa.Table, rows: int, seed: int) -> pa.Table | None:
+    """What somebody who knows the truth would decide about every cell of some rows, drawn by the seed."""
+    if not rows:
+        return None
+    chosen = np.random.default_rng(seed).permutation(dirty.num_rows)[:rows].tolist()
+    lines = []
+    for place, name in enumerate(dirty.column_names):
+        held, truth = dirty.column(place).to_pylist(), clean.column(place).to_pylist()
+        for row in chosen:
+            right = (held[row] or None) == (truth[row] or None)
+            decision = "reject" if right else f"={truth[row] or ''}"
+            lines.append({"record": row, "column": name, "value": held[row], "decision": decision})
+    return pa.Table.from_pylist(lines)
+
+
+def measured(dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: int, decided: int = 0) -> dict[str, Any]:
     """An audit of the dirty table, measured."""
     truth = [column.to_pylist() for column in clean.columns]
     held = [column.to_pylist() for column in dirty.columns]
@@ -87,7 +102,7 @@ def measured(dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: in
         if (a or None) != (b or None)
     }
     began = time.perf_counter()
-    result = carat.audit(dirty, seed=seed)
+    result = carat.audit(dirty, seed=seed, decisions=decided_rows(dirty, clean, decided, seed))
     seconds = time.perf_counter() - began
     rows = result.to_arrow().to_pylist()
     place_of = {name: place for place, name in enumerate(dirty.column_names)}
@@ -159,6 +174,7 @@ def main() -> None:
     parser.add_argument("--spoil", nargs="+", default=[])
     parser.add_argument("--untouched", nargs="+", default=[])
     parser.add_argument("--rows", type=int)
+    parser.add_argument("--decided", type=int, default=0)
     parser.add_argument("--share", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
@@ -166,7 +182,8 @@ def main() -> None:
         dirty, clean = read_csv(dirty_path), read_csv(clean_path)
         variants = [("", dirty), *([(" re-lettered", relettered(dirty, clean))] if arguments.reletter else [])]
         for label, table in variants:
-            print(json.dumps({"table": dirty_path + label} | measured(table, clean, None, arguments.seed)), flush=True)
+            found = measured(table, clean, None, arguments.seed, arguments.decided)
+            print(json.dumps({"table": dirty_path + label} | found), flush=True)
     for name in arguments.spoil:
         clean = as_text(name, arguments.rows)
         made = slip(clean, share=arguments.share, seed=1_000 + arguments.seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,15 +11,18 @@ import torch
 from torch import Tensor
 
 from carat.auditing.contained import Relations
+from carat.auditing.decided import Decided
 from carat.auditing.findings import ColumnReport, Findings, Role
-from carat.auditing.judging import Jury, Lessons, posterior, teach
+from carat.auditing.judging import Jury, Known, Lessons, posterior, teach
 from carat.auditing.kinds import Describing, swaps
 from carat.auditing.options import AuditOptions
+from carat.auditing.programs import Pattern
 from carat.auditing.proposals import Proposed, Trust, learn_trust, propose
 from carat.auditing.roles import roles
 from carat.auditing.shelf import Shelf
 from carat.auditing.signals import Eyes, Plan
 from carat.auditing.table import AuditTable
+from carat.auditing.teaching import Taught
 from carat.auditing.votes import Learned, learn_votes
 from carat.errors import InputError
 from carat.training import Run
@@ -29,8 +33,18 @@ FEWEST = 8
 """Rows below which there is nothing to learn from."""
 
 
-def audit_table(table: AuditTable, options: AuditOptions, run: Run) -> Findings:
-    """All cells of the table whose probability of being wrong reaches `options.cut`, the most suspicious first."""
+def audit_table(
+    table: AuditTable, options: AuditOptions, run: Run, taught: Taught | None = None, patterns: Sequence[Pattern] = ()
+) -> Findings:
+    """All cells of the table whose probability of being wrong reaches `options.cut`, the most suspicious first.
+
+    Args:
+        table: what is audited.
+        options: which columns take part, and how sure it must be.
+        run: seed, observer, and where progress is kept.
+        taught: what somebody decided about some of the cells.
+        patterns: rewrites that the decided cells ask for.
+    """
     if options.profile != "instant":
         raise InputError(f"`profile` {options.profile!r} can't audit a table yet; use 'instant'")
     found = roles(table, options)
@@ -46,15 +60,23 @@ def audit_table(table: AuditTable, options: AuditOptions, run: Run) -> Findings:
     learned = shelf.keep("votes", lambda: learn_votes(table, voted, run), Learned) if voted else None
     plan = Plan(voted, text, learned, Relations.of(table, (*voted, *text), run.seed), run.seed)
     eyes = Eyes(table, plan)
-    jury, trust = shelf.keep_pair("judge", lambda: _taught(eyes, run), Jury, Trust)
+    jury, trust = shelf.keep_pair("judge", lambda: _learned(eyes, run, taught), Jury, Trust)
     odds = _judged(eyes, jury, run, shelf)
     error, rate = posterior(odds, jury.share)
-    return _findings(eyes, error.numpy(), rate, trust, options, found, run)
+    decided = Decided.of(eyes, taught, patterns)
+    return _findings(eyes, decided.error(error.numpy()), rate, trust, options, found, run, decided)
 
 
-def _taught(eyes: Eyes, run: Run) -> tuple[Jury, Trust]:
+def _learned(eyes: Eyes, run: Run, taught: Taught | None) -> tuple[Jury, Trust]:
     lessons = Lessons(eyes, as_text(eyes.table), run)
-    jury = teach(eyes, lessons, run)
+    known = None
+    if taught is not None and len(taught):
+        number = {place: k for k, place in enumerate(eyes.plan.places)}
+        mine = np.array([place in number for place in taught.column.tolist()], dtype=bool)
+        if mine.any():
+            numbers = np.array([number[place] for place in taught.column[mine].tolist()], dtype=np.int64)
+            known = Known.of(eyes, lessons, taught.row[mine], numbers, taught.wrong[mine])
+    jury = teach(eyes, lessons, run, known)
     rows = torch.from_numpy(lessons.rows)
     errors = [posterior(jury.logits(copy.sight.told, rows), jury.share)[0].numpy() for copy in lessons.copies]
     return jury, learn_trust(lessons, errors, run)
@@ -94,6 +116,7 @@ def _findings(
     options: AuditOptions,
     found: tuple[tuple[Role, str], ...],
     run: Run,
+    decided: Decided,
 ) -> Findings:
     """Everything about the cells whose error reaches the cut."""
     flagged = error >= options.cut
@@ -105,12 +128,13 @@ def _findings(
     proposed = propose(eyes, row, number, torch.from_numpy(flagged[row]), wrong)
     stage.advance()
     confidence = np.minimum(wrong * trust.right(proposed), wrong)
+    proposed, confidence = decided.proposals(proposed, confidence)
     group = swaps(eyes, proposed)
     describing = Describing(eyes)
     kinds, reasons = _described(describing, proposed, flagged, group)
     stage.finish()
     places = np.asarray(eyes.plan.places, dtype=np.int64)
-    return Findings(
+    findings = Findings(
         row=row.astype(np.int64),
         column=places[number] if len(number) else np.empty(0, dtype=np.int64),
         kind=kinds,
@@ -122,7 +146,10 @@ def _findings(
         group=group,
         columns=_reports(eyes.table, found, eyes, np.bincount(number, minlength=len(places))),
         rate=rate,
+        decision=decided.said(row, number),
+        patterns=decided.learned(),
     )
+    return findings.take(decided.shown(proposed))
 
 
 def _described(

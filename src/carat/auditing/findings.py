@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -35,6 +35,23 @@ class ColumnReport:
 
 
 @dataclass(frozen=True)
+class LearnedPattern:
+    """A rewrite that decided cells of a column ask for.
+
+    Args:
+        column: name of the column.
+        rewrite: what it does, in words.
+        decided: how many decided cells ask for it.
+        cells: how many other cells it would change.
+    """
+
+    column: str
+    rewrite: str
+    decided: int
+    cells: int
+
+
+@dataclass(frozen=True)
 class Findings:
     """Suspicious cells, the most suspicious first, and the columns of the table.
 
@@ -50,6 +67,8 @@ class Findings:
         group: cells that are fixed together share a number, int64 [f]; −1 for a cell by itself.
         columns: every column of the table, in order.
         rate: the estimated share of wrong cells among those looked at.
+        decision: what was decided before, [f]; empty for cells nobody decided.
+        patterns: rewrites that decided cells ask for, each with how many cells it changes.
     """
 
     row: np.ndarray
@@ -63,6 +82,8 @@ class Findings:
     group: np.ndarray
     columns: tuple[ColumnReport, ...]
     rate: float = float("nan")
+    decision: list[str] = field(default_factory=list)
+    patterns: tuple[LearnedPattern, ...] = ()
 
     def __len__(self) -> int:
         return len(self.row)
@@ -81,6 +102,7 @@ class Findings:
             alternatives=[self.alternatives[i] for i in at],
             reason=[self.reason[i] for i in at],
             group=self.group[places],
+            decision=[self.decision[i] for i in at] if self.decision else [],
         )
 
     def top(self, count: int) -> Findings:

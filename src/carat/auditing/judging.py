@@ -43,6 +43,8 @@ FOLDS = 2
 """A cell is judged by networks that have not learned from its row."""
 
 
+KNOWN_SHARE, KNOWN_MOST = 0.1, 30
+"""Decided cells count for this share of what is learned from, but each for no more than so many slips."""
 DROPPED = 0.1
 """Share of the signals that a network is not told while it learns: each must count for something without the others,
 for real errors are never quite like slips."""
@@ -211,22 +213,63 @@ def _mean_logit(networks: Sequence[JudgeNetwork], told: Tensor) -> Tensor:
         return -torch.stack([network(told) for network in networks]).mean(dim=0)
 
 
-def teach(eyes: Eyes, lessons: Lessons, run: Run) -> Jury:
+@dataclass(frozen=True)
+class Known:
+    """Cells of the table that somebody decided about.
+
+    Args:
+        told: their signals, float32 [k, F].
+        wrong: bool [k].
+        barred: which cells of the lessons' rows are no examples of right for that, bool [r, c].
+        free: which are, bool [r, c].
+    """
+
+    told: Tensor
+    wrong: Tensor
+    barred: Tensor
+    free: Tensor
+
+    @classmethod
+    def of(cls, eyes: Eyes, lessons: Lessons, rows: np.ndarray, numbers: np.ndarray, wrong: np.ndarray) -> Known:
+        """Of cells (rows, numbers of their columns among those that take part), each int64 [k]."""
+        each, back = np.unique(rows, return_inverse=True)
+        sight = eyes.look(torch.from_numpy(each))
+        shape = (len(lessons.rows), len(eyes.plan.places))
+        barred, free = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
+        place = np.searchsorted(lessons.rows, rows)
+        there = (place < len(lessons.rows)) & (lessons.rows[np.minimum(place, len(lessons.rows) - 1)] == rows)
+        barred[place[there & wrong], numbers[there & wrong]] = True
+        free[place[there & ~wrong], numbers[there & ~wrong]] = True
+        return cls(sight.told[back, numbers], torch.from_numpy(wrong), barred, free)
+
+    def beside(self, cells: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
+        """What is learned from, [n, F] and [n], with the decided cells: each counts for several slips."""
+        times = int(np.clip(KNOWN_SHARE * len(cells) / max(len(self.told), 1), 1, KNOWN_MOST))
+        return torch.cat([cells, self.told.repeat(times, 1)]), torch.cat([label, self.wrong.repeat(times)])
+
+
+def teach(eyes: Eyes, lessons: Lessons, run: Run, known: Known | None = None) -> Jury:
     """Learn to tell slips from untouched cells; see `suspicion` for which of these teach nothing."""
     rows = torch.from_numpy(lessons.rows)
     sight = eyes.look(rows)
     barred = suspicious(eyes, sight)
+    if known is not None:
+        barred = (barred | known.barred) & ~known.free
     stage = run.observer.stage("learning to tell wrong from right", ROUNDS * FOLDS * NETWORKS)
     for number in range(ROUNDS):
-        jury = _learn(lessons, rows, barred, run, number, stage)
+        jury = _learn(lessons, rows, barred, run, number, stage, known)
         odds = jury.logits(sight.told, rows)
         error, _ = posterior(odds, jury.share)
         barred = barred | (error > 0.5)
+        if known is not None:
+            barred &= ~known.free
     stage.finish()
     return jury
 
 
-def _learn(lessons: Lessons, rows: Tensor, barred: Tensor, run: Run, number: int, stage: Stage) -> Jury:
+def _learn(
+    lessons: Lessons, rows: Tensor, barred: Tensor, run: Run, number: int, stage: Stage, known: Known | None
+) -> Jury:
     told = torch.stack([copy.sight.told for copy in lessons.copies])  # [k, r, c, F]
     wrong = torch.stack([copy.slips > 0 for copy in lessons.copies])
     kept = wrong | ~barred
@@ -241,6 +284,8 @@ def _learn(lessons: Lessons, rows: Tensor, barred: Tensor, run: Run, number: int
         cells, label = told[:, mine][kept[:, mine]], wrong[:, mine][kept[:, mine]]
         cells, label = _balanced(cells, label, run.seed_of("audit cells", str(number), str(each)))
         shares.append(float(label.double().mean()))
+        if known is not None:
+            cells, label = known.beside(cells, label)
         made = []
         for member in range(NETWORKS):
             made.append(_network(cells, label, run, f"audit {number} {each} {member}"))

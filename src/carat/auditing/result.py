@@ -179,9 +179,13 @@ class AuditResult:
                 "alternatives": pa.array(others, pa.list_(pa.string())),
                 "reason": pa.array(found.reason, pa.string()),
                 "group": pa.array(found.group.astype(np.int64), mask=found.group < 0),
-                "decision": pa.array([decision] * len(found), pa.string()),
+                "decision": pa.array([said or decision for said in self._said()], pa.string()),
             }
         )
+
+    def _said(self) -> list[str]:
+        """What was decided about the cells before; empty where nothing was."""
+        return self.findings.decision or [""] * len(self.findings)
 
     def _values(self) -> list[str | None]:
         """What stands in the cells."""

@@ -62,6 +62,23 @@ def audit(
     certain: Annotated[
         float, typer.Option(metavar="P", help="With --fixed: apply a fix if its confidence is at least this.")
     ] = 0.9,
+    decisions: Annotated[
+        str | None,
+        typer.Option(
+            "--decisions",
+            metavar="CELLS",
+            help="A list of an earlier audit, of this table or of last month's, with its decisions filled in: learn "
+            "from them.",
+            show_default=False,
+        ),
+    ] = None,
+    patterns: Annotated[
+        bool,
+        typer.Option(
+            "--patterns/--no-patterns",
+            help="Propose a change that was decided for several cells of a column for all cells like them.",
+        ),
+    ] = True,
     cut: Annotated[
         float, typer.Option(metavar="P", help="List cells whose probability of being wrong is at least this.")
     ] = 0.5,
@@ -152,7 +169,15 @@ def audit(
     kept = _Kept()
     try:
         with terminal(quiet=quiet) as observer:
-            job = jobs.audit(table, options, encoding=encoding, observer=observer, checkpoints=partial)
+            job = jobs.audit(
+                table,
+                options,
+                encoding=encoding,
+                observer=observer,
+                checkpoints=partial,
+                decisions=decisions,
+                patterns=patterns,
+            )
             job.into(*_sinks(job, output), kept, *([page] if page else []))
     except KeyboardInterrupt:
         if partial is not None and partial.exists():

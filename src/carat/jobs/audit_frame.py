@@ -26,6 +26,8 @@ def audit(
     encoding: str | None = None,
     progress: bool | Observer = False,
     checkpoints: str | Path | None = None,
+    decisions: Any = None,
+    patterns: bool = True,
 ) -> AuditResult:
     """Find the cells of a table that are probably wrong, and what should stand there.
 
@@ -47,11 +49,22 @@ def audit(
         progress: True shows progress bars. An observer is told of stages and remarks. By default, remarks go to the
             logger `carat`.
         checkpoints: a folder for progress. If the audit is interrupted, the same call continues from there.
+        decisions: cells that somebody decided about, to learn from: a file of `carat audit` or a frame like that of
+            `to_frame()`, with the column `decision` filled in. It may be of an earlier table.
+        patterns: whether a change that was decided for several cells of a column is proposed for all cells like them.
     """
     options = AuditOptions(
         columns=columns, also=also, without=without, id=id, profile=profile, cut=cut, top=top, seed=seed
     )
     with watching(progress) as observer:
-        job = AuditJob(data, options, encoding=encoding, observer=observer, checkpoints=checkpoints)
+        job = AuditJob(
+            data,
+            options,
+            encoding=encoding,
+            observer=observer,
+            checkpoints=checkpoints,
+            decisions=decisions,
+            patterns=patterns,
+        )
         (result,) = job
     return result

@@ -15,12 +15,14 @@ import numpy as np
 from carat._version import __version__
 from carat.auditing import audit as finding
 from carat.auditing.applying.content import checksum
+from carat.auditing.applying.given import cell_list
 from carat.auditing.findings import ColumnReport, Findings
 from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading, read_table
 from carat.auditing.result import AuditOrigin, AuditResult, column_json, finite
 from carat.auditing.roles import CHOSEN, UNIQUE, roles
 from carat.auditing.table import AuditTable
+from carat.auditing.teaching import Taught, taught
 from carat.errors import InputError
 from carat.files import write_text
 from carat.jobs.job import Cancel, Sink, Summary, pour
@@ -65,6 +67,8 @@ class AuditJob:
         observer: is told of progress and remarks.
         cancel: stops the audit between two steps of a stage.
         checkpoints: a folder for progress; an audit of the same table with the same options continues there.
+        decisions: a list of cells with decisions, of this table or of an earlier one: a file, a frame or a result.
+        patterns: whether rewrites that the decisions ask for are made in other cells, too.
     """
 
     name = "audit"
@@ -79,7 +83,11 @@ class AuditJob:
         observer: Observer | None = None,
         cancel: Cancel | None = None,
         checkpoints: str | Path | None = None,
+        decisions: Any = None,
+        patterns: bool = True,
     ) -> None:
+        self.decisions = None if decisions is None else cell_list(decisions)
+        self.patterns = patterns
         self.data, self.options, self.encoding = data, options or AuditOptions(), encoding
         self.observer, self.cancel = observer or Silent(), cancel or Cancel()
         self.checkpoints = None if checkpoints is None else Path(checkpoints)
@@ -101,11 +109,14 @@ class AuditJob:
             told(reading)
         self._remark_about(reading)
         self._remark_columns(reading)
+        lesson = None if self.decisions is None else taught(self.decisions, reading)
         if self.checkpoints is not None:
-            claim(self.checkpoints, reading, self.options)
+            claim(self.checkpoints, reading, self.options, lesson)
         self.cancel.check()
         run = Run(seed=self.options.seed, observer=heeding, checkpoints=self.checkpoints)
-        found = finding.audit_table(reading.table, self.options, run)
+        rewrites = lesson.patterns(reading) if lesson is not None and self.patterns else []
+        found = finding.audit_table(reading.table, self.options, run, lesson, rewrites)
+        self._remark_taught(found, lesson)
         self.cancel.check()
         self._remark_unforetold(found, reading)
         yield self._conclude(found, reading)
@@ -189,6 +200,19 @@ class AuditJob:
             text = f"nothing predicts {_listed(unforetold)}: a wrong value there is found only if its text is unusual"
             self.remark("unforetold", text)
 
+    def _remark_taught(self, found: Findings, lesson: Taught | None) -> None:
+        """What the decisions did."""
+        if lesson is None:
+            return
+        elsewhere = len(lesson.rewrites) + len(lesson.rejected)
+        if not len(lesson) and not elsewhere:
+            self.remark("decisions", "the list holds no decisions, so nothing was learned from it", warning=True)
+            return
+        self.remark("decisions", f"learned from {len(lesson):,} decided cell{'' if len(lesson) == 1 else 's'}")
+        for each in found.patterns:
+            text = f"{each.column}: {each.rewrite} ({each.decided:,} decided, {each.cells:,} cells in all)"
+            self.remark("pattern", f"pattern from your decisions: {text}", remedies=("patterns",))
+
     def _remedies(self, left_out: Sequence[ColumnReport]) -> tuple[str, ...]:
         """The options that take in what was left out unasked, or let it name the rows."""
         unasked = [each.why for each in left_out if each.why not in CHOSEN]
@@ -206,15 +230,28 @@ def audit(
     observer: Observer | None = None,
     cancel: Cancel | None = None,
     checkpoints: str | Path | None = None,
+    decisions: Any = None,
+    patterns: bool = True,
 ) -> AuditJob:
     """A job that audits a table; see `AuditJob` for the arguments."""
-    return AuditJob(data, options, encoding=encoding, observer=observer, cancel=cancel, checkpoints=checkpoints)
+    return AuditJob(
+        data,
+        options,
+        encoding=encoding,
+        observer=observer,
+        cancel=cancel,
+        checkpoints=checkpoints,
+        decisions=decisions,
+        patterns=patterns,
+    )
 
 
-def claim(checkpoints: Path, reading: Reading, options: AuditOptions) -> None:
+def claim(checkpoints: Path, reading: Reading, options: AuditOptions, lesson: Taught | None = None) -> None:
     """Mark a folder of checkpoints as this audit's, or refuse the folder of another one."""
     decides = {name: value for name, value in options.facts().items() if name != "top"}
     mine = {"carat": __version__, "data": reading.fingerprint, "options": decides}
+    if lesson is not None:
+        mine["decisions"] = lesson.fingerprint()
     file = checkpoints / CLAIM
     if file.exists():
         try:
