@@ -98,6 +98,19 @@ def test_numbers_are_cut_into_bins_and_constants_left_out() -> None:
         CaratDetector().fit(TABLE[["Port"]].assign(Country="US"))
 
 
+def test_it_keeps_silent_in_a_pipeline(caplog: pytest.LogCaptureFixture) -> None:
+    CaratDetector().fit(TABLE).predict(TABLE)
+    assert not caplog.messages
+
+
+def test_auto_is_a_tenth() -> None:
+    assert CaratDetector(contamination="auto").fit(TABLE).offset_ == CaratDetector(contamination=0.1).fit(TABLE).offset_
+    with pytest.raises(ValueError, match="contamination must be 'auto', or above 0"):
+        CaratDetector(contamination="some").fit(TABLE)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="bins must be a whole number, at least 2, got '5'"):
+        CaratDetector(bins="5").fit(TABLE)  # type: ignore[arg-type]
+
+
 def test_not_fitted() -> None:
     with pytest.raises(NotFittedError):
         CaratDetector().predict(TABLE)

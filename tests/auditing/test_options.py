@@ -21,7 +21,7 @@ from carat.errors import InputError
         ({"top": 2.5}, "`top` must be a whole number, got 2.5"),
         ({"top": True}, "`top` must be a whole number"),
         ({"seed": 0.5}, "`seed` must be a whole number"),
-        ({"profile": "paper"}, "unknown `profile` 'paper' for an audit; there is: instant, fast"),
+        ({"profile": "paper"}, "unknown `profile` 'paper' for an audit; choose from: instant, fast"),
         ({"profile": "instent"}, "did you mean 'instant'"),
         ({"columns": "City"}, "`columns` must be a list of column names, got 'City'; write ['City']"),
         ({"columns": []}, "`columns` names no column"),

@@ -186,9 +186,9 @@ def test_what_names_the_rows() -> None:
 
 
 def test_an_id_that_does_not_identify_is_refused_with_a_hint() -> None:
-    hint = "use another column for `id`, or leave it away to go by row numbers"
+    hint = "use another column, or omit `id` to use row numbers"
     for cells, said in (
-        (["a", "b", "a", "a"], "'a' stands in 3 rows"),
+        (["a", "b", "a", "a"], "'a' appears in 3 rows"),
         (["a", None, "b", ""], "it is blank in 2 rows"),
     ):
         with pytest.raises(InputError) as raised:

@@ -73,7 +73,7 @@ def test_recourse_shows_a_coloured_diff_and_writes_nothing(rows: Path, terminal:
     assert "\x1b[1;31m" in shown, "flagged values are red"
     assert "\x1b[1;32m" in shown, "new ones are green"
     assert re.search(r"Row 1: anomalous, alarm \d\.\d\d, percentile \d", text)
-    assert re.search(r"Row 2: anomalous, though its score is not unusual, alarm \d\.\d\d", text)
+    assert re.search(r"Row 2: anomalous by its alarm, not by its score, alarm \d\.\d\d", text)
     assert "Good is missing; every training row has it." in text
     assert re.search(r"Carrier Carrier-4a \(0\.\d\d\)", text), "the likelihood is readable without colour"
     assert "Carrier Carrier-4a is unlikely here: never seen with" in text

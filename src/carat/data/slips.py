@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from carat.data.slipper import KINDS, Slipper
 from carat.data.slipping import Coded, Found, Spoiler
-from carat.errors import InputError, nearest
+from carat.errors import COLUMNS, InputError, nearest
 
 __all__ = ["KINDS", "Slip", "Slipper", "Spoiled", "slip"]
 
@@ -166,7 +166,7 @@ def _places(columns: Sequence[str] | None, names: list[str]) -> list[int]:
         return list(range(len(names)))
     for name in [columns] if isinstance(columns, str) else columns:
         if name not in names:
-            raise InputError(f"columns: no column '{name}'; {nearest(name, names)}")
+            raise InputError(f"columns: no column '{name}'; {nearest(name, names, listed=COLUMNS)}")
     return [place for place, name in enumerate(names) if name in columns]
 
 

@@ -73,6 +73,7 @@ def recourse_result(
         job.summary.origin,
         tuple(job.summary.remarks),
         job.summary.anomalous,
+        job.numbered,
     )
 
 
