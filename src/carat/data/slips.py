@@ -33,7 +33,7 @@ class Slip:
         row: its row, from 0.
         column: its column.
         before: what stood there; None is blank.
-        after: what stands there now.
+        after: what is there now.
         kind: one of `KINDS`.
         group: cells that were spoiled together share a number: a swap's two, or a slip that recurs in several rows.
     """
@@ -56,7 +56,7 @@ class Spoiled:
         column: place in the table's columns, int64 [s].
         kind: place in `KINDS`, int64 [s].
         before: what stood there, Arrow strings [s]; null is blank.
-        after: what stands there now, Arrow strings [s].
+        after: what is there now, Arrow strings [s].
         group: int64 [s].
     """
 
