@@ -28,6 +28,16 @@ def fitted(**options: Any) -> carat.Model:
     return carat.fit(ROWS, **options)
 
 
+def audited(**options: Any) -> carat.AuditResult:
+    """Likewise."""
+    return carat.audit(ROWS, **options)
+
+
+def loaded(path: Any) -> carat.Model:
+    """Likewise."""
+    return carat.load(path)
+
+
 @pytest.fixture
 def model() -> carat.Model:
     return instant_of("counts")
@@ -192,10 +202,10 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
         (lambda model: fitted(detector=IsolationForest(), encoding=None), "IsolationForest can't read text; choose an"),
         (lambda model: fitted(detector=LocalOutlierFactor()), "only with LocalOutlierFactor(novelty=True)"),
         (lambda model: fitted(detector=CaratDetector()), "CaratDetector is carat itself"),
-        (lambda model: carat.audit(ROWS, id=["Port"]), "`id` must be the name of one column, got ['Port']"),
-        (lambda model: carat.audit(ROWS, seed=-1), "`seed` must be between 0 and "),
-        (lambda model: carat.audit(ROWS, cut="0.5"), "`cut` must be a number, got '0.5'"),
-        (lambda model: carat.audit(ROWS, colums=["Port"]), "unknown argument 'colums'; did you mean 'columns'?"),
+        (lambda model: audited(id=["Port"]), "`id` must be the name of one column, got ['Port']"),
+        (lambda model: audited(seed=-1), "`seed` must be between 0 and "),
+        (lambda model: audited(cut="0.5"), "`cut` must be a number, got '0.5'"),
+        (lambda model: audited(colums=["Port"]), "unknown argument 'colums'; did you mean 'columns'?"),
         (lambda model: model.recourse(ROWS, tresold=1), "unknown argument 'tresold'; choose from: data, k, "),
         (lambda model: model.recourse(ROWS, k=None), "k must be a whole number, got None"),
         (lambda model: model.recourse(ROWS, prefer="0.5"), "`prefer` must be a number, got '0.5'"),
@@ -210,7 +220,7 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
         ),
         (lambda model: model.with_threshold(5), "for 5% write 0.05, for a score carat.Threshold(value=…)"),
         (lambda model: model.save(None), "`path` must name a model folder, got None"),
-        (lambda model: carat.load(3), "`path` must name a model folder, got 3"),
+        (lambda model: loaded(3), "`path` must name a model folder, got 3"),
     ],
 )
 def test_mistakes_get_one_clear_line(model: carat.Model, call: Any, said: str) -> None:

@@ -138,7 +138,10 @@ def _arrow_column(column: Any, name: str, label: str) -> Any:
     except UnicodeEncodeError as error:
         raise InputError(f"{label}: column '{name}': {NOT_TEXT}") from error
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        kinds = sorted({type(value).__name__ for value in column.to_list() if value is not None})
+        cells = column.to_list()
+        if _plain(cells):
+            return pa.array([_text(value) for value in cells], pa.string())
+        kinds = sorted({type(value).__name__ for value in cells if value is not None})
         raise InputError(
             f"{label}: column '{name}' mixes types or can't be read ({', '.join(kinds)}); make it all text, in pandas "
             f"with .astype('string')"
@@ -146,6 +149,20 @@ def _arrow_column(column: Any, name: str, label: str) -> Any:
     if isinstance(made.type, pa.BaseExtensionType):  # a pandas Period or Interval: text says what it means
         return pa.array([None if value is None or value != value else str(value) for value in column.to_list()])  # noqa: PLR0124 - NaT
     return made
+
+
+def _plain(cells: Sequence[Any]) -> bool:
+    """Whether a column holds nothing but text and numbers, so that all of it can be read as text."""
+    return all(value is None or isinstance(value, str | bool | int | float) for value in cells)
+
+
+def _text(value: Any) -> str | None:
+    """Text or a number of a column that holds both, as text; NaN is missing, and 721.0 reads 721, as in `to_text`."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float) and not isinstance(value, bool):
+        return None if value != value else str(int(value)) if value.is_integer() else str(value)  # noqa: PLR0124
+    return str(value)
 
 
 def frame_like(table: pa.Table, like: Any, *, same_rows: bool = False) -> Any:
@@ -185,7 +202,9 @@ def _table_from_dict(columns: Mapping[Any, Any]) -> pa.Table:
         except UnicodeEncodeError as error:
             raise InputError(f"column '{name}': {NOT_TEXT}") from error
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise InputError(f"column '{name}' mixes types; make it all text") from error
+            if not _plain(values):
+                raise InputError(f"column '{name}' mixes types; make it all text") from error
+            arrays[str(name)] = pa.array([_text(value) for value in values], pa.string())
     try:
         return pa.table(arrays)
     except pa.ArrowInvalid as error:
