@@ -16,7 +16,7 @@ from carat.errors import InputError
         ({"cut": 0}, "`cut` is a probability, above 0 and at most 1; got 0"),
         ({"cut": 1.5}, "`cut` is a probability"),
         ({"cut": float("nan")}, "`cut` is a probability"),
-        ({"certain": "high"}, "`certain` is a probability, above 0 and at most 1; got 'high'"),
+        ({"certain": "high"}, "`certain` must be a number, got 'high'"),
         ({"top": 0}, "`top` must be at least 1, got 0"),
         ({"top": 2.5}, "`top` must be a whole number, got 2.5"),
         ({"top": True}, "`top` must be a whole number"),

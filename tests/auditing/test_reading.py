@@ -193,7 +193,7 @@ def test_an_id_that_does_not_identify_is_refused_with_a_hint() -> None:
     ):
         with pytest.raises(InputError) as raised:
             read_table({"n": cells, "x": ["1", "2", "3", "4"]}, AuditOptions(id="n"))
-        assert str(raised.value) == f"the table: column 'n' can't name the rows: {said}; {hint}"
+        assert str(raised.value) == f"the table: column 'n' can't identify the rows: {said}; {hint}"
 
 
 def test_a_name_that_is_not_there_is_told_before_reading(tmp_path: Path) -> None:
