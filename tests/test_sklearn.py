@@ -53,7 +53,7 @@ def test_contamination_is_the_share_of_outliers_in_training() -> None:
     found = CaratDetector(contamination=0.1).fit(noisy)
     assert (found.predict(noisy) == -1).mean() == pytest.approx(0.1, abs=0.02)
     assert (CaratDetector(contamination=0.1).fit_predict(noisy) == found.predict(noisy)).all()
-    with pytest.raises(ValueError, match="contamination must be above 0 and at most 0.5, got 0.7"):
+    with pytest.raises(ValueError, match="contamination must be 'auto', or above 0 and at most 0.5, got 0.7"):
         CaratDetector(contamination=0.7).fit(noisy)
 
 

@@ -221,7 +221,7 @@ def test_a_latin_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "t.csv --id City",
             "column 'City' can't identify the rows: 'Callao' appears in 20 rows; use another column, or omit --id",
         ),
-        ("t.csv --id Land", "column 'Land' can't name the rows: it is blank in 1 row;"),
+        ("t.csv --id Land", "column 'Land' can't identify the rows: it is blank in 1 row;"),
         ("t.csv --encoding klingon", "unknown --encoding 'klingon'"),
         ("flights --encoding latin-1", "--encoding is for csv files"),
         ("t.csv --out t.csv", "t.csv: already exists; use --force to replace it"),
