@@ -57,7 +57,7 @@ def test_a_byte_order_mark_is_no_mistake(file: Path) -> None:
     [
         ("[table]\ndomain = ['a']\n", "unknown key 'table.domain'; did you mean 'domains'?"),
         ("[tabel]\n", "unknown key 'tabel'; did you mean 'table'?"),
-        ("[table]\nzzz = 1\n", "unknown key 'table.zzz'; there is: domains, also, without, numeric"),
+        ("[table]\nzzz = 1\n", "unknown key 'table.zzz'; choose from: domains, also, without, numeric"),
         ("[table]\ndomains = 'Port'\n", "'table.domains' must be a list of texts, got 'Port'"),
         ("[table]\ndomains = ['Port', 3]\n", "'table.domains' must be a list of texts, got ['Port', 3]"),
         (

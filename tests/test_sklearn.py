@@ -53,7 +53,7 @@ def test_contamination_is_the_share_of_outliers_in_training() -> None:
     found = CaratDetector(contamination=0.1).fit(noisy)
     assert (found.predict(noisy) == -1).mean() == pytest.approx(0.1, abs=0.02)
     assert (CaratDetector(contamination=0.1).fit_predict(noisy) == found.predict(noisy)).all()
-    with pytest.raises(ValueError, match="contamination must be above 0 and at most 0.5, got 0.7"):
+    with pytest.raises(ValueError, match="contamination must be 'auto', or above 0 and at most 0.5, got 0.7"):
         CaratDetector(contamination=0.7).fit(noisy)
 
 
@@ -96,6 +96,19 @@ def test_numbers_are_cut_into_bins_and_constants_left_out() -> None:
     assert "Country" not in found.model_.schema.domains
     with pytest.raises(InputError, match="at least two columns with more than one value, got 1"):
         CaratDetector().fit(TABLE[["Port"]].assign(Country="US"))
+
+
+def test_it_keeps_silent_in_a_pipeline(caplog: pytest.LogCaptureFixture) -> None:
+    CaratDetector().fit(TABLE).predict(TABLE)
+    assert not caplog.messages
+
+
+def test_auto_is_a_tenth() -> None:
+    assert CaratDetector(contamination="auto").fit(TABLE).offset_ == CaratDetector(contamination=0.1).fit(TABLE).offset_
+    with pytest.raises(ValueError, match="contamination must be 'auto', or above 0"):
+        CaratDetector(contamination="some").fit(TABLE)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="bins must be a whole number, at least 2, got '5'"):
+        CaratDetector(bins="5").fit(TABLE)  # type: ignore[arg-type]
 
 
 def test_not_fitted() -> None:

@@ -19,7 +19,7 @@ Row 0: anomalous, alarm 1.00, percentile 0.00
   1. Goods whisky → fish meal (percentile 100.0)
 
 Or audit a table as it is, without a clean history: `carat.audit(table)` lists the cells that are probably wrong, and
-what should stand there.
+what should be there.
 
 A table is a pandas, polars or Arrow frame, a dictionary of columns, or the path of a csv, parquet, jsonl or xlsx file.
 

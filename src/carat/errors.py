@@ -47,13 +47,19 @@ def warn_renamed(old: str, new: str) -> None:
     warnings.warn(f"{old} is now {new}; the old name will be removed", DeprecationWarning, stacklevel=3)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+COLUMNS = "the columns are"
+"""How `nearest` lists columns."""
+
+
+def nearest(name: str, known: Iterable[str], *, listed: str = "choose from") -> str:
     """A hint for a misspelt name: the nearest known one, or the list of what there is.
 
     >>> nearest("Carier", ["Carrier", "Dest"])
     "did you mean 'Carrier'?"
     >>> nearest("xyz", ["Carrier", "Dest"])
-    'there is: Carrier, Dest'
+    'choose from: Carrier, Dest'
+    >>> nearest("xyz", ["Carrier", "Dest"], listed=COLUMNS)
+    'the columns are: Carrier, Dest'
     """
     known = list(known)
     by_folded = {candidate.casefold(): candidate for candidate in known}
@@ -61,4 +67,4 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if matches:
         return f"did you mean '{by_folded[matches[0]]}'?"
     shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-    return f"there is: {shown}"
+    return f"{listed}: {shown}"

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from carat.errors import InputError
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -67,7 +69,7 @@ class Stage(Protocol):
     """One long step under way."""
 
     def advance(self, steps: int = 1, note: str = "") -> None:
-        """So many steps are done; `note` is a short remark such as the present loss."""
+        """So many steps are done; `note` is a short remark on the present one."""
         ...
 
     def more(self, steps: int) -> None:
@@ -162,6 +164,8 @@ class Bars(Logged):
 @contextmanager
 def watching(progress: bool | Observer | None) -> Iterator[Observer]:
     """What the argument `progress` of the Python calls means: bars, none, or an observer of the user's own."""
+    if not isinstance(progress, bool | None) and not (hasattr(progress, "stage") and hasattr(progress, "remark")):
+        raise InputError(f"`progress` must be True, False or an observer, got {progress!r}")
     if progress is True:
         observer = Bars()
         with observer.bars:

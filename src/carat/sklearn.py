@@ -5,15 +5,16 @@ Needs scikit-learn, which the extra `pyod` brings.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from carat.data.sources.frames import arrow_table
+from carat.data.sources.frames import NOT_TEXT, arrow_table
 from carat.errors import InputError, MissingExtraError
 from carat.fitting import Model, fit
+from carat.observing import Silent
 
 try:
     from sklearn.base import BaseEstimator, OutlierMixin
@@ -29,13 +30,17 @@ class CaratDetector(OutlierMixin, BaseEstimator):
     Text columns are used as they are, and numeric columns are cut into quantile bins. Columns with a single value, and
     dates, are left out. NaN and None are missing values.
 
+    **Values never seen in training, and missing ones, do not make a row an outlier here**: the score skips them. If a
+    new value should be suspicious, fit with `memory=True` and use the `alarm` of `model_.score(frame)`.
+
     Args:
         profile: `instant`, `fast` or `paper`.
         detector: `counts`, `ape`, `mead`, `context`, or None for the profile's.
         memory: whether the model keeps its training rows, so that `model_.recourse` and `model_.score` have the judge's
             word too. The scores here are the detector's alone, with or without it: an outlier detector has one score,
             and `contamination` is a share of it.
-        contamination: share of the training rows that `predict` calls outliers, 0 < contamination <= 0.5.
+        contamination: share of the training rows that `predict` calls outliers, 0 < contamination <= 0.5; `auto` is
+            0.1.
         bins: quantile bins per numeric column.
         random_state: seed of every random choice; None is 0.
         device: `auto`, `cpu` or `cuda`.
@@ -55,7 +60,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         profile: str = "instant",
         detector: str | None = None,
         memory: bool = False,
-        contamination: float = 0.1,
+        contamination: float | Literal["auto"] = 0.1,
         bins: int = 10,
         random_state: Any = None,
         device: str = "auto",
@@ -70,8 +75,11 @@ class CaratDetector(OutlierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Learn what is normal; `y` is ignored."""
-        if not 0 < self.contamination <= 0.5:
-            raise ValueError(f"contamination must be above 0 and at most 0.5, got {self.contamination}")
+        share: Any = 0.1 if self.contamination == "auto" else self.contamination
+        if isinstance(share, str) or not 0 < share <= 0.5:
+            raise ValueError(f"contamination must be 'auto', or above 0 and at most 0.5, got {share!r}")
+        if not hasattr(self.bins, "__index__") or self.bins < 2:
+            raise ValueError(f"bins must be a whole number, at least 2, got {self.bins!r}")
         table = self._table(X, reset=True)
         if table.num_rows < 2:
             raise ValueError(f"carat needs at least two rows, got {table.num_rows} sample")
@@ -85,8 +93,9 @@ class CaratDetector(OutlierMixin, BaseEstimator):
             memory=self.memory,
             seed=self._seed(),
             device=self.device,
+            progress=Silent(),  # a pipeline has its own ways of telling
         )
-        self.offset_ = float(np.quantile(self._scores(table), self.contamination))
+        self.offset_ = float(np.quantile(self._scores(table), share))
         return self
 
     def score_samples(self, X: Any) -> np.ndarray:  # noqa: N803
@@ -104,7 +113,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def _scores(self, table: pa.Table) -> np.ndarray:
-        scores: np.ndarray = self.model_.score(table, gate="score")["score"].to_numpy()
+        scores: np.ndarray = self.model_.score(table, gate="score", progress=Silent())["score"].to_numpy()
         return scores
 
     def _seed(self) -> int:
@@ -129,7 +138,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
                 (cell for cell in array.flat if not isinstance(cell, str | float | int | np.number | None)), None
             )
             if odd is not None:
-                raise TypeError(f"argument must be a string or a number, got {type(odd).__name__}")
+                raise TypeError(f"argument must be a string or a number, got {type(odd).__name__}; pass a frame")
         return pa.table({f"x{number}": _array_column(column, number) for number, column in enumerate(array.T)})
 
     def _columns(self, table: pa.Table) -> dict[str, int]:
@@ -151,5 +160,7 @@ def _array_column(cells: np.ndarray, number: int) -> pa.Array:
     """A column of a plain array; NaN is missing, as it is in a pandas frame."""
     try:
         return pa.array(cells, from_pandas=True)
+    except UnicodeEncodeError as error:
+        raise InputError(f"column {number} of the array: {NOT_TEXT}") from error
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise InputError(f"column {number} of the array mixes text and numbers; make it one of them") from error

@@ -186,14 +186,14 @@ def test_what_names_the_rows() -> None:
 
 
 def test_an_id_that_does_not_identify_is_refused_with_a_hint() -> None:
-    hint = "use another column for `id`, or leave it away to go by row numbers"
+    hint = "use another column, or omit `id` to use row numbers"
     for cells, said in (
-        (["a", "b", "a", "a"], "'a' stands in 3 rows"),
+        (["a", "b", "a", "a"], "'a' appears in 3 rows"),
         (["a", None, "b", ""], "it is blank in 2 rows"),
     ):
         with pytest.raises(InputError) as raised:
             read_table({"n": cells, "x": ["1", "2", "3", "4"]}, AuditOptions(id="n"))
-        assert str(raised.value) == f"the table: column 'n' can't name the rows: {said}; {hint}"
+        assert str(raised.value) == f"the table: column 'n' can't identify the rows: {said}; {hint}"
 
 
 def test_a_name_that_is_not_there_is_told_before_reading(tmp_path: Path) -> None:

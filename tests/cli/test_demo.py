@@ -28,7 +28,7 @@ def test_everything_is_there(
         "spoiled.csv",
         "scores.csv",
         "likelihoods.csv",
-        "recourse.csv",
+        "fixes.csv",
         "report.html",
     }
     model = carat.load(out / "model")
@@ -36,7 +36,7 @@ def test_everything_is_there(
     scores, spoiled = read_csv(out / "scores.csv"), read_csv(out / "spoiled.csv")
     assert scores.num_rows == spoiled.num_rows == 300
     assert model.score(str(out / "spoiled.csv"))["score"].to_pylist() == pytest.approx(scores["score"].to_pylist())
-    repaired = read_csv(out / "recourse.csv")
+    repaired = read_csv(out / "fixes.csv")
     count = int(re.search(r"In (\d+) of the next 300", said.err)[1])  # type: ignore[index]
     assert 20 <= count <= 30
     assert len(repaired["record"].unique()) == count

@@ -68,8 +68,16 @@ def test_a_value_lies_within_the_range_its_bin_prints(cuts: list[float], values:
     bins = Bins(tuple(sorted(cuts)))
     texts = bins.texts()
     for value, index in zip(values, bins.index(np.array(values)), strict=True):
-        low, high = (float(edge) for edge in texts[index].strip("[()").split(", "))
+        low, high = edges(texts[index])
         assert low <= value < high
+
+
+def edges(text: str) -> tuple[float, float]:
+    """Where a range begins and ends, as it reads."""
+    if text.endswith(" or more"):
+        return float(text.removesuffix(" or more")), np.inf
+    low, high = text.split("below ")
+    return (float(low.removesuffix(" to ")) if low else -np.inf), float(high)
 
 
 @given(st.lists(st.floats(-1e9, 1e9, width=32), min_size=2, max_size=50))

@@ -138,12 +138,25 @@ def test_duplicate_names_are_refused(frame: Any) -> None:
         open_source(frame)
 
 
+MIXED = ["a", 1, 721.0, 0.5, True, None, float("nan")]
+
+
 @pytest.mark.parametrize(
-    "frame", [pd.DataFrame({"Port": ["a", 1]}, dtype=object), {"Port": ["a", 1]}], ids=["pandas", "dictionary"]
+    "frame",
+    [pd.DataFrame({"Port": MIXED}, dtype=object), {"Port": MIXED}, [{"Port": cell} for cell in MIXED]],
+    ids=["pandas", "dictionary", "dictionaries"],
 )
-def test_mixed_types_are_refused(frame: Any) -> None:
+def test_text_and_numbers_in_one_column_are_text(frame: Any) -> None:
+    """As a column of a spreadsheet comes; a whole number reads as such."""
+    (batch,) = open_source(frame).batches(["Port"])
+    assert batch.column(0).to_pylist() == ["a", "1", "721", "0.5", "True", None, None]
+
+
+@pytest.mark.parametrize("odd", [pd.Timestamp("2024-01-01"), ["list"], object()])
+@pytest.mark.parametrize("made", [dict, lambda cells: pd.DataFrame(cells, dtype=object)], ids=["dictionary", "pandas"])
+def test_other_mixed_types_are_refused(odd: Any, made: Any) -> None:
     with pytest.raises(InputError, match="'Port' mixes types"):
-        open_source(frame)
+        open_source(made({"Port": ["a", odd]}))
 
 
 @pytest.mark.parametrize("data", [3, object(), [1, 2]])

@@ -31,7 +31,7 @@ def test_every_command_and_option_is_there() -> None:
     group: Any = get_command(app)
     for name in group.list_commands(group.make_context("carat", [], resilient_parsing=True)):
         assert f"## carat {name}\n" in text
-    assert re.search(r"\| `--k <int>` \| `50` \| .* \(at least 1\)\. \|", text)
+    assert re.search(r"\| `--k K` \| `50` \| .* \(at least 1\)\. \|", text)
     assert not re.search(r"\[/?bold\]", text)
 
 

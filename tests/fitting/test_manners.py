@@ -11,9 +11,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.ensemble import IsolationForest
+from sklearn.neighbors import LocalOutlierFactor
 
 import carat
 from carat.errors import InputError
+from carat.sklearn import CaratDetector
 from tests.support.fitted import frame, instant_of, twice_corrupted
 from tests.support.planted import DOMAINS, corrupted, planted_table
 
@@ -23,6 +26,16 @@ ROWS = frame([*corrupted()[0], *twice_corrupted()])
 def fitted(**options: Any) -> carat.Model:
     """With arguments that a type checker would not let pass."""
     return carat.fit(ROWS, **options)
+
+
+def audited(**options: Any) -> carat.AuditResult:
+    """Likewise."""
+    return carat.audit(ROWS, **options)
+
+
+def loaded(path: Any) -> carat.Model:
+    """Likewise."""
+    return carat.load(path)
 
 
 @pytest.fixture
@@ -60,8 +73,12 @@ def test_record_points_at_the_row_it_is_about(model: carat.Model) -> None:
 
 @pytest.mark.parametrize(
     ("index", "why"),
-    [([1] * 36, "repeats labels"), (pd.MultiIndex.from_arrays([range(36), range(36)]), "has several levels")],
-    ids=["not unique", "two levels"],
+    [
+        ([1] * 36, "repeats labels"),
+        (pd.MultiIndex.from_arrays([range(36), range(36)]), "has several levels"),
+        ([*range(35), "35"], "mixes labels of several types"),
+    ],
+    ids=["not unique", "two levels", "mixed"],
 )
 def test_an_index_that_does_not_tell_rows_apart_is_kept_but_names_nothing(
     model: carat.Model, index: Any, why: str, caplog: pytest.LogCaptureFixture
@@ -140,7 +157,11 @@ def test_print_is_a_few_lines(model: carat.Model) -> None:
     lines = str(result).splitlines()
     assert repr(result) == str(result)
     assert lines[0] == f"{result.to_arrow().num_rows} suggested fixes for 36 rows (36 anomalous), by instant"
-    assert re.match(r"  row 0, percentile \d+\.\d\d: Port Port-2a → Port-0a$", lines[1])
+    strangest = min(result.explanations(), key=carat.Explanation.place)
+    fix = strangest.counterfactuals[0].in_words()
+    assert lines[1].startswith(f"  row {strangest.record}, percentile {strangest.percentile:.2f}: {fix}")
+    assert result.explain().record == strangest.record
+    assert [one.record for one in result] == list(range(36))
     assert lines[-1] == "  … and 31 more; to_frame() has all of them"
     assert str(model.recourse(ROWS.slice(0, 0))) == "0 suggested fixes for 0 rows (0 anomalous), by instant"
 
@@ -171,6 +192,35 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
         (lambda model: carat.fit(ROWS, profile="instant", explainer=False).recourse(ROWS), "without an explainer"),
         (lambda model: fitted(domains="Port"), "`domains` must be a list of column names"),
         (lambda model: fitted(colums=["Port"]), "unknown argument 'colums'; "),
+        (lambda model: fitted(columns="Port"), "must be a list of column names"),
+        (lambda model: fitted(columns=["Port"], domains=["Port"]), "`columns` and `domains` mean the same; use one"),
+        (lambda model: fitted(id=["Port"]), "`id` must be the name of one column, got ['Port']"),
+        (lambda model: fitted(seed=-1), "`seed` must be between 0 and "),
+        (lambda model: fitted(memory="no"), "`memory` must be True or False, got 'no'"),
+        (lambda model: fitted(progress="yes"), "`progress` must be True, False or an observer, got 'yes'"),
+        (lambda model: fitted(detector=lambda frame: ["a"] * len(frame)), "must give one number per row"),
+        (lambda model: fitted(detector=IsolationForest(), encoding=None), "IsolationForest can't read text; choose an"),
+        (lambda model: fitted(detector=LocalOutlierFactor()), "only with LocalOutlierFactor(novelty=True)"),
+        (lambda model: fitted(detector=CaratDetector()), "CaratDetector is carat itself"),
+        (lambda model: audited(id=["Port"]), "`id` must be the name of one column, got ['Port']"),
+        (lambda model: audited(seed=-1), "`seed` must be between 0 and "),
+        (lambda model: audited(cut="0.5"), "`cut` must be a number, got '0.5'"),
+        (lambda model: audited(colums=["Port"]), "unknown argument 'colums'; did you mean 'columns'?"),
+        (lambda model: model.recourse(ROWS, tresold=1), "unknown argument 'tresold'; choose from: data, k, "),
+        (lambda model: model.recourse(ROWS, k=None), "k must be a whole number, got None"),
+        (lambda model: model.recourse(ROWS, prefer="0.5"), "`prefer` must be a number, got '0.5'"),
+        (lambda model: model.score(ROWS, progress=1), "`progress` must be True, False or an observer, got 1"),
+        (lambda model: model.score(ROWS.to_pandas()["Port"]), "looks like a column, not like a row; pass a frame"),
+        (lambda model: model.score(ROWS.to_pandas().to_numpy()), "got an array; wrap it in pd.DataFrame(…)"),
+        (lambda model: model.score({"Port": "a"}), "; a row needs every column, with None for what is not known"),
+        (lambda model: model.score(dict.fromkeys(DOMAINS, "a\ud800")), "column 'Port': a value is not proper text"),
+        (
+            lambda model: model.score({name: ["\ud800"] for name in DOMAINS}),
+            "column 'Port': a value is not proper text",
+        ),
+        (lambda model: model.with_threshold(5), "for 5% write 0.05, for a score carat.Threshold(value=…)"),
+        (lambda model: model.save(None), "`path` must name a model folder, got None"),
+        (lambda model: loaded(3), "`path` must name a model folder, got 3"),
     ],
 )
 def test_mistakes_get_one_clear_line(model: carat.Model, call: Any, said: str) -> None:
@@ -178,6 +228,56 @@ def test_mistakes_get_one_clear_line(model: carat.Model, call: Any, said: str) -
         call(model)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_columns_is_another_word_for_domains() -> None:
+    assert fitted(columns=["Port", "Good"], profile="instant").schema.domains == ("Port", "Good")
+
+
+def test_rows_may_be_a_list_of_dictionaries(model: carat.Model) -> None:
+    rows = ROWS.to_pylist()
+    assert model.score(rows).equals(model.score(ROWS))
+    assert (
+        model.score([{**rows[0], "Port": None}, {"Good": "x", "Port": "y", "Buyer": "z", "Carrier": "c"}]).num_rows == 2
+    )
+
+
+def test_a_row_that_was_not_looked_at(model: carat.Model) -> None:
+    normal = planted_table(50, seed=3)
+    result = model.recourse(pa.concat_tables([ROWS, normal.cast(ROWS.schema)]), top=2, k=1)
+    inside = {one.record for one in result}
+    outside = next(number for number in range(86) if number not in inside)
+    with pytest.raises(InputError, match=rf"row {outside} was not looked at \(percentile .*\); use all=True"):
+        result.explain(outside)
+    with pytest.raises(InputError, match="there is no row 99; the table has 86, counted from 0"):
+        result.explain(99)
+    with pytest.raises(InputError, match="row 'x' is not in this result"):
+        result.explain("x")
+    with pytest.raises(InputError, match="no row was looked at"):
+        model.recourse(ROWS.slice(0, 0)).explain()
+
+
+def test_an_id_that_repeats_is_said_and_never_guessed_at(caplog: pytest.LogCaptureFixture) -> None:
+    frame = planted_table(200).to_pandas().assign(bill=[*["twice"] * 2, None, *(f"B{number}" for number in range(197))])
+    model = carat.fit(frame, id="bill", profile="instant")
+    said = "column 'bill' does not tell all rows apart (2 rows share an ID, 1 row has none), so `record` is not unique"
+    assert said in caplog.messages
+    caplog.clear()
+    result = model.recourse(frame, all=True, k=1)
+    assert caplog.messages.count(said) == 1
+    with pytest.raises(
+        InputError, match=r"2 rows of this result have the ID 'twice'; result.explanations\(\) has them"
+    ):
+        result.explain("twice")
+    assert result.explain("B7").record == "B7"
+    caplog.clear()
+    model.score(frame[3:])
+    assert not any("tell all rows apart" in line for line in caplog.messages)
+
+
+def test_a_model_can_be_a_key_and_shows_itself(model: carat.Model) -> None:
+    assert {model: 1}[model] == 1
+    assert model._repr_html_().startswith("<pre>Model ")
 
 
 def test_numpy_numbers_are_numbers(model: carat.Model) -> None:

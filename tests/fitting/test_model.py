@@ -62,7 +62,7 @@ def test_numeric_columns_become_ranges(planted: pa.Table) -> None:
     weight = pa.array([None if i % 10 == 0 else float(i % 100) for i in range(planted.num_rows)])
     model = carat.fit(planted.append_column("Weight", weight), numeric={"Weight": 4}, profile="instant")
     texts = model.vocabulary.domains[-1].entities.to_pylist()
-    assert texts == ["(-inf, 25.0)", "[25.0, 50.0)", "[50.0, 75.0)", "[75.0, inf)"]
+    assert texts == ["below 25", "25 to below 50", "50 to below 75", "75 or more"]
     assert model.score(planted.append_column("Weight", weight)).num_rows == planted.num_rows
 
 

@@ -127,12 +127,33 @@ def test_verdicts_in_plain_words(model: carat.Model) -> None:
     one = result.explain(0)
     assert one.anomalous
     assert not one.below
-    assert one.verdict == "anomalous, though its score is not unusual"
+    assert one.verdict == "anomalous by its alarm, not by its score"
     assert "Carrier is missing; every training row has it." in one.in_words()
     assert one.reason is not None
-    assert one.reason.startswith("its score is not unusual, at percentile ")
+    assert one.reason.startswith("its score alone would not have flagged it (percentile ")
     assert "but a value is probably wrong or missing (alarm " in one.reason
     assert one.to_json()["alarm"] == one.alarm
+
+
+def test_a_row_that_only_lacks_a_value_gets_no_fix(model: carat.Model) -> None:
+    """Whatever else carat changed there would make it worse; the page and the file say what is missing."""
+    normal = NORMAL.to_pylist()
+    blank = {**normal[0], "Carrier": None}
+    wrong = {
+        **normal[1],
+        "Carrier": None,
+        "Port": next(row["Port"] for row in normal if row["Port"][5] != normal[1]["Port"][5]),
+    }
+    result = model.recourse(frame([blank, wrong]), k=3, all=True)
+    first, second = result.records
+    assert first["count"] == 0
+    assert first["reason"].endswith("no value looks wrong, but Carrier is blank, and carat recourse fills no blanks")
+    assert result.to_arrow()["record"].to_pylist() == [1] * second["count"]
+    assert second["flagged"]
+    assert second["count"] > 0
+    assert "no fix" in str(result)
+    whole = model.recourse(frame([normal[0]]), k=3, all=True)
+    assert whole.records[0]["count"] > 0, "a normal row that was asked for still has its fixes"
 
 
 def test_leaving_a_row_as_it_is_is_an_answer(model: carat.Model) -> None:

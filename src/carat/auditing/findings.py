@@ -22,7 +22,7 @@ class ColumnReport:
         values: how many different values it has.
         blank: how many of its cells are blank.
         suspicious: how many of its cells were found.
-        foretold: how often the vote of the other rows names the value that stands there, 0..1; NaN where none votes.
+        foretold: how often the vote of the other rows names the value in the cell, 0..1; NaN where none votes.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Findings:
         column: column numbers, as in `columns`, int64 [f].
         kind: one of `KINDS` each, [f].
         error: the probability that the cell is wrong, float64 [f].
-        proposal: what should stand there, [f]; None where nothing is proposed, "" for an empty cell.
+        proposal: what should be there, [f]; None where nothing is proposed, "" for an empty cell.
         confidence: the probability that the proposal is right, float64 [f]; 0 where there is none.
         alternatives: other values that might be right, best first, [f].
         reason: in words, [f].

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from carat.errors import InputError, nearest
+from carat.arguments import check_number, check_seed
+from carat.errors import COLUMNS, InputError, nearest
 
 PROFILES = ("instant", "fast")
 """How thorough an audit can be: votes and text alone, or a small network over the rows too."""
@@ -46,7 +47,7 @@ class AuditOptions:
             if given is not None:
                 object.__setattr__(self, name, tuple(str(column) for column in given))
         if self.columns is not None and not self.columns:
-            raise InputError("`columns` names no column; name some, or leave it away to look at all of them")
+            raise InputError("`columns` names no column; name some, or omit it to look at all of them")
         both = [name for name in (*(self.columns or ()), *self.also) if name in self.without]
         if both:
             given = "columns" if both[0] not in self.also else "also"
@@ -55,8 +56,10 @@ class AuditOptions:
             raise InputError(f"unknown `profile` '{self.profile}' for an audit; {nearest(self.profile, PROFILES)}")
         for name in ("cut", "certain"):
             object.__setattr__(self, name, _probability(name, getattr(self, name)))
-        if not hasattr(self.seed, "__index__"):
-            raise InputError(f"`seed` must be a whole number, got {self.seed!r}")
+        if self.id is not None and not isinstance(self.id, str | int):
+            raise InputError(f"`id` must be the name of one column, got {self.id!r}")
+        object.__setattr__(self, "id", None if self.id is None else str(self.id))
+        object.__setattr__(self, "seed", check_seed(self.seed))
         if self.top is not None and (not hasattr(self.top, "__index__") or isinstance(self.top, bool)):
             raise InputError(f"`top` must be a whole number, got {self.top!r}")
         if self.top is not None and self.top < 1:
@@ -71,7 +74,7 @@ class AuditOptions:
         """Every column that the options name must be there; a near miss is named."""
         for name in (*self.named, *self.without, *([] if self.id is None else [self.id])):
             if name not in names:
-                raise InputError(f"{label}: no column '{name}'; {nearest(name, names)}")
+                raise InputError(f"{label}: no column '{name}'; {nearest(name, names, listed=COLUMNS)}")
 
     def facts(self) -> dict[str, Any]:
         """A plain dictionary, for files and for telling two audits apart."""
@@ -79,10 +82,7 @@ class AuditOptions:
 
 
 def _probability(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = float("nan")
+    number = check_number(name, value)
     if not 0 < number <= 1:
         raise InputError(f"`{name}` is a probability, above 0 and at most 1; got {value!r}")
     return number

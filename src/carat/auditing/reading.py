@@ -149,17 +149,17 @@ def _joined(arrays: list[pa.Array]) -> pa.Array | None:
 def _check_names(names: pa.Array | None, id: str, label: str) -> None:
     """What names the rows must name every row, and each by a name of its own."""
     assert names is not None
-    hint = "use another column for `id`, or leave it away to go by row numbers"
+    hint = "use another column, or omit `id` to use row numbers"
     texts = to_text(names, id)
     if texts.null_count:
         raise InputError(
-            f"{label}: column '{id}' can't name the rows: it is blank in {_rows(texts.null_count)}; {hint}"
+            f"{label}: column '{id}' can't identify the rows: it is blank in {_rows(texts.null_count)}; {hint}"
         )
     counts = texts.value_counts()
     if len(counts) < len(texts):
         often = Counter(dict(zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)))
         ((name, count),) = often.most_common(1)
-        raise InputError(f"{label}: column '{id}' can't name the rows: '{name}' stands in {_rows(count)}; {hint}")
+        raise InputError(f"{label}: column '{id}' can't identify the rows: '{name}' appears in {_rows(count)}; {hint}")
 
 
 def _rows(count: int) -> str:

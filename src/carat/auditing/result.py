@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -17,7 +18,7 @@ from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading
 from carat.auditing.telling import blank_or, cell_in_words, many, share
 from carat.data.sources import frame_like
-from carat.errors import InputError, nearest
+from carat.errors import COLUMNS, InputError, nearest
 from carat.observing import Remark
 
 BLANK = "<blank>"
@@ -26,6 +27,8 @@ SCHEMA, VERSION = "carat.audit", 1
 """As docs/schema.md has it."""
 SHOWN = 5
 """Cells that `print` shows."""
+LONGEST = 60
+"""Signs of a value that `print` shows."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +65,10 @@ class Cell:
     Args:
         record: the row's number, index label or ID.
         column: its column.
-        value: what stands there; None where the cell is blank.
+        value: what the cell contains; None where it is blank.
         kind: what is wrong: `typo`, `variant`, `format`, `misplaced`, `mismatch` or `missing`.
         error: the probability that it is wrong.
-        proposal: what should stand there; None where nothing is proposed, "" for an empty cell.
+        proposal: what should be there; None where nothing is proposed, "" for an empty cell.
         confidence: the probability that the proposal is right.
         alternatives: other values that might be right, best first.
         reason: in words.
@@ -88,7 +91,7 @@ class Cell:
 class AuditResult:
     """The suspicious cells of a table, as `carat.audit` returns them, the most suspicious first.
 
-    `print(result)` shows a few of them, `to_frame()` has all of them, `columns` says what became of every column, and
+    `print(result)` shows a few of them, `to_frame()` has all of them, `columns` says how each column was treated, and
     `explain(row)` puts the cells of one row into words.
 
     Args:
@@ -120,7 +123,7 @@ class AuditResult:
 
     @property
     def columns(self) -> tuple[ColumnReport, ...]:
-        """What became of every column: role, number of values, blank and suspicious cells, how well it is foretold."""
+        """How each column was treated: role, number of values, blank and suspicious cells, how well it is foretold."""
         unread = [ColumnReport(name, "left out", why) for name, why in self.reading.unread]
         return (*self.findings.columns, *unread)
 
@@ -136,6 +139,8 @@ class AuditResult:
 
     def cells(self, limit: int | None = None) -> list[Cell]:
         """The first cells, all of them by default."""
+        if limit is not None and (not hasattr(limit, "__index__") or limit < 0):
+            raise InputError(f"`limit` must be a whole number, at least 0, got {limit!r}")
         table = self.to_arrow().drop_columns(["decision"])
         rows = table.slice(0, limit).to_pylist()
         return [Cell(**{**row, "alternatives": tuple(row["alternatives"])}) for row in rows]
@@ -188,7 +193,7 @@ class AuditResult:
         return self.findings.decision or [""] * len(self.findings)
 
     def _values(self) -> list[str | None]:
-        """What stands in the cells."""
+        """What the cells contain."""
         columns = self.reading.table.columns
         found = []
         for row, place in zip(self.findings.row.tolist(), self.findings.column.tolist(), strict=True):
@@ -239,13 +244,16 @@ class AuditResult:
         rules = Rules(self.options.certain if certain is None else certain)
         return apply_to_frame(cell_list(self), frame, rules, encoding=self.reading.encoding)[0]
 
-    def explain(self, record: Any, column: str | None = None) -> str:
+    def explain(self, record: Any, column: Any = None) -> str:
         """What is wrong with one row, in words.
 
         Args:
-            record: the row's number, index label or ID, as in the column `record`.
+            record: the row's number, index label or ID, as in the column `record`; or a cell of this result.
             column: one of its columns; None explains all suspicious cells of the row.
         """
+        if isinstance(record, Cell):
+            record, column = record.record, record.column
+        column = None if column is None else str(column)  # a frame may name its columns by numbers
         row = self._row_of(record)
         at = self.findings.row == row
         if column is not None:
@@ -273,7 +281,7 @@ class AuditResult:
     def _column_of(self, column: str) -> int:
         names = [one.name for one in self.reading.table.columns]
         if column not in names:
-            raise InputError(f"there is no column '{column}' in this table; {nearest(column, names)}")
+            raise InputError(f"there is no column '{column}' in this table; {nearest(column, names, listed=COLUMNS)}")
         return names.index(column)
 
     def headline(self) -> str:
@@ -286,9 +294,10 @@ class AuditResult:
     def __str__(self) -> str:
         lines = [self.headline()]
         for cell in self.cells(SHOWN):
-            fix = "" if cell.proposal is None else f" → {blank_or(cell.proposal)}"
+            fix = "" if cell.proposal is None else f" → {shown(blank_or(cell.proposal))}"
             lines.append(
-                f"  row {cell.record}, {cell.column}: {blank_or(cell.value)}{fix} ({cell.kind}, {share(cell.error)})"
+                f"  row {shown(cell.record)}, {shown(cell.column)}: {shown(blank_or(cell.value))}{fix} "
+                f"({cell.kind}, {share(cell.error)})"
             )
         if len(self) > SHOWN:
             lines.append(f"  … and {len(self) - SHOWN:,} more; to_frame() has all of them")
@@ -314,6 +323,16 @@ class AuditResult:
         from carat.report import audit_html  # noqa: PLC0415 - the view is made of results, not results of the view
 
         return audit_html(self)
+
+
+def shown(text: Any) -> str:
+    """A value as it fits a line: no signs that command a terminal, and not longer than `LONGEST`.
+
+    >>> shown("a\\x1b[31mb")
+    'a�[31mb'
+    """
+    plain = re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "\N{REPLACEMENT CHARACTER}", str(text))
+    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"
 
 
 def column_json(report: ColumnReport) -> dict[str, Any]:

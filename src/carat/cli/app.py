@@ -30,7 +30,7 @@ Find the unusual rows of a table: which values do not belong together, and what 
 
     carat demo
 
-[bold]Audit[/bold] a table: which cells are probably wrong, and what should stand there. Nothing else is needed:
+[bold]Audit[/bold] a table: which cells are probably wrong, and what should be there. Nothing else is needed:
 
     carat audit shipments.csv
     carat audit shipments.csv --report page.html
@@ -56,7 +56,7 @@ Find the unusual rows of a table: which values do not belong together, and what 
     carat score model today.csv --out scores.csv
     carat recourse model today.csv --out fixes.csv --report page.html
 
-[bold]In a hurry?[/bold] Counting instead of training takes seconds:
+[bold]In a hurry?[/bold] The profile instant skips the slow training and takes seconds:
 
     carat fit shipments.csv --out model --profile instant
 

@@ -1,4 +1,4 @@
-"""`carat audit`: which cells of a table are wrong, and what should stand there."""
+"""`carat audit`: which cells of a table are wrong, and what should be there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carat.cli.app import START, command, conclude, many, say
-from carat.cli.options import Encoding, Force, Quiet, one_of, tables
+from carat.cli.options import FLAG, Encoding, Force, Quiet, one_of, tables
 from carat.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,24 +100,25 @@ def audit(
     profile: Annotated[
         str,
         typer.Option(
-            metavar="instant|fast",
-            help="instant trains no network over rows, fast a small one, which takes longer.",
+            metavar="NAME",
+            help="instant takes seconds to minutes; fast also trains a small network, which takes longer.",
             autocompletion=one_of(lambda: ("instant", "fast")),
         ),
     ] = "instant",
-    seed: Annotated[
-        int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="The same seed gives the same result.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same result.")] = 0,
     encoding: Encoding = None,
     show: Annotated[int, typer.Option("--show", metavar="N", min=0, help="Cells to show on a terminal.")] = 10,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted audit.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", metavar=FLAG, help="Continue an interrupted audit.")] = False,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON on standard output: the cells, or with --out CELLS a summary.")
+        bool,
+        typer.Option(
+            "--json", metavar=FLAG, help="Print JSON on standard output: the cells, or with --out CELLS a summary."
+        ),
     ] = False,
 ) -> None:
-    """Find the cells of a table that are probably wrong, and what should stand there.
+    """Find the cells of a table that are probably wrong, and what should be there.
 
     The table is all it needs: no clean history, no labels, no model. Similar rows vote on every cell, and the text of
     its value is compared with what is usual in its column. Every column is checked unless it has only one value, has a

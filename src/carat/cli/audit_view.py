@@ -1,4 +1,4 @@
-"""Suspicious cells on a terminal: what stands there, what should, why, and what became of the columns.
+"""Suspicious cells on a terminal: what is there, what should be, why, and how the columns were treated.
 
 Colour only repeats what the words and signs say.
 """

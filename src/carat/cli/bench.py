@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from carat.cli.app import RESEARCH, command, conclude, many
-from carat.cli.options import Device, Quiet
+from carat.cli.options import FLAG, Device, Quiet
 from carat.cli.options import tables as table_names
 from carat.errors import InputError
 
@@ -31,17 +31,21 @@ def bench(
     anomalies: Annotated[
         int, typer.Option(min=1, help="Corrupted rows per dataset, half with two wrong values.")
     ] = 400,
-    k: Annotated[int, typer.Option("--k", min=1, help="Counterfactuals per anomaly.")] = 50,
+    k: Annotated[int, typer.Option("--k", metavar="K", min=1, help="Counterfactuals per anomaly.")] = 50,
     profile: Annotated[str, typer.Option(metavar="fast|paper", help="Profile of the models.")] = "fast",
     detector: Annotated[
         str, typer.Option(metavar="mead,ape,…", help="Detectors of the models: mead, ape, counts, context.")
     ] = "mead",
     seeds: Annotated[str, typer.Option(metavar="N,N,…", help="Run each dataset once per seed.")] = "0",
-    dial: Annotated[bool, typer.Option("--dial/--no-dial", help="Also run carat-plus along its dial.")] = True,
-    stability: Annotated[bool, typer.Option("--stability", help="Also compare MEAD with APE.")] = False,
+    dial: Annotated[
+        bool, typer.Option("--dial/--no-dial", metavar=FLAG, help="Also run carat-plus with other values of --prefer.")
+    ] = True,
+    stability: Annotated[bool, typer.Option("--stability", metavar=FLAG, help="Also compare MEAD with APE.")] = False,
     device: Device = "auto",
     quiet: Quiet = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON on standard output.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar=FLAG, help="Print a summary as JSON on standard output.")
+    ] = False,
 ) -> None:
     """Compare methods: corrupt later rows, ask every method for fixes, and measure all of them the same way.
 

@@ -68,14 +68,14 @@ def show_all(out: Path) -> None:
     )
     say("3. Explaining the spoiled departures and suggesting fixes, whether they were found or not …")
     result = _repair(model, spoiled.take(anomalies.row))
-    _write(out / "recourse.csv", result.to_arrow())
+    _write(out / "fixes.csv", result.to_arrow())
     rank = _ranks(result, anomalies)
     _say_how_often(result, anomalies, rank)
-    say(f"{CASES} examples. A value that does not belong has its likelihood in brackets:")
+    say(f"{CASES} examples. A value that does not belong has its likelihood in parentheses:")
     # A pipe has no width of its own; lines folded at 80 columns read badly in a file.
     terminal = Console()
     _show(result, anomalies, rank, terminal if terminal.is_terminal else Console(width=140))
-    written = "model, spoiled.csv, scores.csv, likelihoods.csv, recourse.csv"
+    written = "model, spoiled.csv, scores.csv, likelihoods.csv, fixes.csv"
     try:
         # What an analyst would get, who does not know which departures were spoiled.
         _page(model, out)

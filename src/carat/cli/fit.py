@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carat.cli.app import START, command, conclude, say
-from carat.cli.options import Data, Detector, Device, Force, Profile, Quiet
+from carat.cli.options import FLAG, Data, Detector, Device, Force, Profile, Quiet
 from carat.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,28 +48,33 @@ def fit(
     profile: Profile = "fast",
     detector: Detector = None,
     explainer: Annotated[
-        bool, typer.Option("--explainer/--no-explainer", help="Without it, fitting is faster but gives only scores.")
+        bool,
+        typer.Option(
+            "--explainer/--no-explainer", metavar=FLAG, help="Without it, fitting is faster but gives only scores."
+        ),
     ] = True,
     memory: Annotated[
         bool,
         typer.Option(
             "--memory/--no-memory",
+            metavar=FLAG,
             help="Without it, the model does not hold the training rows, but finds fewer wrong values.",
         ),
     ] = True,
     device: Device = "auto",
-    seed: Annotated[
-        int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="The same seed gives the same model.")
-    ] = 0,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted fit.")] = False,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same model.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", metavar=FLAG, help="Continue an interrupted fit.")] = False,
     force: Force = False,
     quiet: Quiet = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON on standard output.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar=FLAG, help="Print a summary as JSON on standard output.")
+    ] = False,
 ) -> None:
     """Learn what is normal in a table and write a model folder.
 
     By default, carat uses every text column in which values repeat. It lists the columns it used, and those it left
-    out with the reason. Metapaths, a time column and the threshold go into a carat.toml file.
+    out with the reason. A time column, the threshold and paths of columns that belong together go into a carat.toml
+    file.
 
     Example: [bold]carat fit shipments.csv --out model[/bold]
 

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from carat.cli.app import RESEARCH, command, plain
-from carat.cli.options import ModelFolder
+from carat.cli.options import FLAG, ModelFolder
 
 if TYPE_CHECKING:
     from carat.fitting.store import Contents
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @command(RESEARCH)
 def inspect(
     model: ModelFolder,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar=FLAG, help="Print everything as JSON.")] = False,
 ) -> None:
     """Show what a model was trained on, and verify its files.
 
@@ -54,13 +54,15 @@ def _domains(contents: Contents) -> dict[str, dict[str, Any]]:
     }
 
 
-def _explainer_line(explainer: dict[str, Any] | None) -> str:
+def _explainer_line(explainer: dict[str, Any] | None, training: dict[str, Any]) -> str:
+    """What explains, and how far its likelihoods are to be trusted: as measured on records apart, if there were any."""
     if explainer is None:
         return "none"
     facts = explainer["facts"]
     calibration = facts["verdicts"]["network"]["calibration"] if "verdicts" in facts else facts["calibration"]
     calibration = calibration.get("tuned", calibration)
-    return f"{explainer['name']}, expected calibration error {calibration['error_after']:.4f}"
+    error = training.get("found", {}).get("calibration_error", calibration["error_after"])
+    return f"{explainer['name']}, its likelihoods are off by {error:.4f} on average"
 
 
 def _signs(facts: dict[str, Any]) -> str:
@@ -79,6 +81,8 @@ def _metapaths_line(facts: dict[str, Any]) -> str:
     paths = graph["facts"]["metapaths"] if graph else facts["schema"]["metapaths"]
     if not paths:
         return "none, this model has no graph"
+    if not graph:
+        return f"{'; '.join(' – '.join(path) for path in paths)} (named, but this model has no graph to use them)"
     shown = "; ".join(" – ".join(path) for path in paths)
     return f"{shown} (discovered)" if graph and graph["facts"]["discovered"] else shown
 
@@ -99,7 +103,7 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
         "trained on": f"{training.get('data', training.get('source'))}: {training['records']:,} rows, "
         f"{training['held_out']:,} more held out",
         "detector": detector.get("name") or f"{detector['outside']} (your own, not stored)",
-        "explainer": _explainer_line(facts["explainer"]),
+        "explainer": _explainer_line(facts["explainer"], training),
         "anomalous": where,
         "fit": f"profile {training['profile']}, seed {training['seed']}, {training['device']}, "
         f"{training['seconds']:.1f} s",
@@ -116,7 +120,8 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
     lines["metapaths"] = _metapaths_line(facts)
     summary = RichTable.grid(padding=(0, 2))
     for name, text in lines.items():
-        summary.add_row(f"[bold]{name}", escape(plain(text)))
+        # A line of several sentences stays one; only what is in the user's own text is a sign to be replaced.
+        summary.add_row(f"[bold]{name}", escape("\n".join(plain(line) for line in text.split("\n"))))
     domains = RichTable("column", "values", "most frequent", title="Columns", title_justify="left")
     for name, part in facts["domains"].items():
         domains.add_row(escape(plain(name)), f"{part['entities']:,}", escape(plain(", ".join(part["most_frequent"]))))

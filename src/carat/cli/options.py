@@ -10,6 +10,8 @@ import typer
 
 from carat.registry import DATASETS, DETECTORS, PROFILES
 
+FLAG = " "
+"""For an option that takes no value, so that help shows nothing in its place."""
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl", ".xlsx")
 
 
@@ -54,7 +56,7 @@ OutFile = Annotated[
         "--out",
         metavar="FILE",
         help="A csv, csv.gz, parquet, jsonl or xlsx file; - for JSON lines on standard output. Without it, a terminal "
-        "shows the strangest rows and a pipe gets JSON lines.",
+        "only shows the strangest rows, and a pipe gets JSON lines.",
         show_default=False,
     ),
 ]
@@ -89,22 +91,25 @@ Encoding = Annotated[
         autocompletion=one_of(lambda: ("utf-8", "latin-1", "cp1252", "utf-16")),
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Force = Annotated[bool, typer.Option("--force", metavar=FLAG, help="Replace existing output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar=FLAG, help="Print errors only.")]
 Json = Annotated[
-    bool, typer.Option("--json", help="Print JSON on standard output: the rows, or with --out FILE a summary.")
+    bool,
+    typer.Option("--json", metavar=FLAG, help="Print JSON on standard output: the rows, or with --out FILE a summary."),
 ]
 Device = Annotated[
     str,
     typer.Option(
-        metavar="auto|cpu|cuda", help="Where to compute.", autocompletion=one_of(lambda: ("auto", "cpu", "cuda"))
+        metavar="NAME",
+        help="Where to compute: auto, cpu or cuda.",
+        autocompletion=one_of(lambda: ("auto", "cpu", "cuda")),
     ),
 ]
 Detector = Annotated[
     str | None,
     typer.Option(
-        metavar="mead|ape|context|counts",
-        help="What scores the rows. Default: the profile's choice.",
+        metavar="NAME",
+        help="What scores the rows: counts, ape, mead or context. Default: the profile's choice.",
         show_default=False,
         autocompletion=one_of(lambda: DETECTORS),
     ),
@@ -112,8 +117,8 @@ Detector = Annotated[
 Profile = Annotated[
     str,
     typer.Option(
-        metavar="instant|fast|paper",
-        help="instant trains no network over rows, fast a small one, paper a large one.",
+        metavar="NAME",
+        help="instant skips the slow training and takes seconds; fast trains a small network; paper a large one.",
         autocompletion=one_of(lambda: PROFILES),
     ),
 ]

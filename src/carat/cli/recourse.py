@@ -9,6 +9,7 @@ import typer
 
 from carat.cli.app import DAILY, command, conclude, many, say
 from carat.cli.options import (
+    FLAG,
     Data,
     Device,
     Force,
@@ -43,20 +44,24 @@ def recourse(
     model: ModelFolder,
     data: Data,
     out: OutFile = None,
-    k: Annotated[int, typer.Option("--k", min=1, help="Suggested fixes per row, at most.")] = 50,
+    k: Annotated[int, typer.Option("--k", metavar="K", min=1, help="Suggested fixes per row, at most.")] = 50,
     method: Annotated[
         str | None,
         typer.Option(
-            metavar="carat-plus|carat|instant|…",
-            help="How to search. Default: the best for the model. Baselines: replace-m, replace-2, xformer-r, rceaa.",
+            metavar="NAME",
+            help="How to search: carat-plus, instant, or the paper's carat. Default: the best for the model. "
+            "Baselines: replace-m, replace-2, xformer-r, rceaa.",
             show_default=False,
             autocompletion=one_of(_methods),
         ),
     ] = None,
     top: Annotated[
-        int | None, typer.Option("--top", min=1, metavar="N", help="Take the N strangest rows, anomalous or not.")
+        int | None,
+        typer.Option("--top", min=1, metavar="N", help="Take the first N rows, highest alarm first, anomalous or not."),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Take every row, not only the anomalous ones.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", metavar=FLAG, help="Take every row, not only the anomalous ones.")
+    ] = False,
     threshold: Quantile = None,
     threshold_score: LowestScore = None,
     gate: Gate = "both",
@@ -67,20 +72,24 @@ def recourse(
         Path | None, typer.Option(metavar="page.html", help="Also write a page that opens in any browser.")
     ] = None,
     prefer: Annotated[
-        float, typer.Option(min=0, max=1, help="From 0 (the most plausible fixes) to 1 (the best scores).")
+        float, typer.Option(metavar="P", min=0, max=1, help="From 0 (the most plausible fixes) to 1 (the best scores).")
     ] = 0.5,
     diversity: Annotated[
-        float, typer.Option(min=0, max=1, help="From 0 (the best fixes) to 1 (the most varied).")
+        float, typer.Option(metavar="P", min=0, max=1, help="From 0 (the best fixes) to 1 (the most varied).")
     ] = 0.0,
-    neighbours: Annotated[int, typer.Option(min=1, help="Values to try per column, from each source.")] = 100,
+    neighbours: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Values to try per column, from each source.")
+    ] = 100,
     budget: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Combinations to try per row. Default: 200,000, or 2,000 if the detector has no closed form."
+            metavar="N",
+            min=1,
+            help="Combinations to try per row. Default: 200,000, or 2,000 for a detector of your own.",
         ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option(help="Time for 256 rows; after that, the search is quicker and rougher.")
+        float, typer.Option(metavar="S", help="Time for 256 rows; after that, the search is quicker and rougher.")
     ] = 60.0,
     show: Show = 5,
     device: Device = "auto",
@@ -91,10 +100,10 @@ def recourse(
     """Find what would have made unusual rows normal.
 
     Without --top or --all, carat looks at the anomalous rows: those with a low score or a high alarm. A terminal shows
-    the strangest of them and their best suggested fixes.
+    those with the highest alarm and their best suggested fixes.
 
-    FILE gets one row per suggested fix: record (the row number or ID), rank (1 = best), score, percentile, valid (no
-    longer anomalous), changed (the columns with a new value), then all columns of the fixed row.
+    FILE gets one row per suggested fix: record (the row number or ID), rank (1 = best), score, percentile, valid (its
+    score is not below the threshold), changed (the columns with a new value), then all columns of the fixed row.
 
     FILE.records.jsonl gets one line per row that carat looked at: how many fixes it found, whether it tried
     everything, and why there are not more. With --json and without --out, you get one JSON object per row, with its

@@ -1,6 +1,6 @@
 """Rows on a terminal: what does not belong, why, and what would have been normal, as a compact coloured diff.
 
-Colour only repeats what the signs say: a likelihood in brackets, an arrow, a tick.
+Colour only repeats what the signs say: a likelihood in parentheses, an arrow, a tick.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Bins:
 
     >>> bins = Bins((12.5, 18.0))
     >>> bins.texts()
-    ['(-inf, 12.5)', '[12.5, 18.0)', '[18.0, inf)']
+    ['below 12.5', '12.5 to below 18', '18 or more']
     >>> bins.index(np.array([12.5, 99, np.nan])).tolist()
     [1, 2, -1]
     """
@@ -73,13 +73,17 @@ class Bins:
 
     def texts(self) -> list[str]:
         """How each bin reads, lowest first."""
-        edges = [-np.inf, *self.cuts, np.inf]
-        return [
-            f"{'(' if low == -np.inf else '['}{float(low)!r}, {float(high)!r})"
-            for low, high in itertools.pairwise(edges)
-        ]
+        edges = [_plain(cut) for cut in self.cuts]
+        between = [f"{low} to below {high}" for low, high in itertools.pairwise(edges)]
+        return [f"below {edges[0]}", *between, f"{edges[-1]} or more"]
 
     def index(self, values: np.ndarray) -> np.ndarray:
         """Number of the bin of each value, −1 for NaN."""
         found = np.searchsorted(np.asarray(self.cuts), values, side="right")
         return np.where(np.isnan(values), -1, found)
+
+
+def _plain(number: float) -> str:
+    """A number as people write it, and exactly: 18, not 18.0."""
+    exact = float(number)
+    return str(int(exact)) if exact.is_integer() and abs(exact) < 1e15 else repr(exact)

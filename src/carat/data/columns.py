@@ -14,6 +14,7 @@ class ColumnOptions(TypedDict, total=False):
     """The fields of `Columns` as keyword arguments."""
 
     domains: Sequence[str] | None
+    columns: Sequence[str] | None
     also: Sequence[str]
     without: Sequence[str]
     numeric: Mapping[str, int]
@@ -58,6 +59,8 @@ class Columns:
                 raise InputError(f"`{name}` must be a list of column names, got '{given}'; write ['{given}']")
             object.__setattr__(self, name, None if given is None else tuple(str(column) for column in given))
         numeric = self.numeric or {}
+        if self.id is not None and not isinstance(self.id, str):
+            raise InputError(f"`id` must be the name of one column, got {self.id!r}")
         if not isinstance(numeric, Mapping) or not all(isinstance(bins, int) for bins in numeric.values()):
             raise InputError(
                 f"numeric must name columns and their number of bins, as {{'Weight': 10}}; got {numeric!r}"
@@ -73,7 +76,11 @@ class Columns:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Columns:
-        """From keyword arguments; one that does not exist is refused by name."""
+        """From keyword arguments, with `columns` for `domains`; one that does not exist is refused by name."""
+        if "columns" in options:
+            if options.get("domains") is not None:
+                raise InputError("`columns` and `domains` mean the same; use one of them")
+            options = {"domains" if name == "columns" else name: value for name, value in options.items()}
         known = [each.name for each in fields(cls)]
         for name in options:
             if name not in known:

@@ -19,6 +19,7 @@ from carat.data.vocabulary import Domain, Vocabulary
 from carat.errors import InputError
 
 UNIQUE = "a different value in every row"
+NEARLY = "a different value in nearly every row"
 NUMBERS = "numbers"
 FREE_TEXT = "free text"
 INDEX = re.compile(r"__index_level_\d+__$")
@@ -29,6 +30,10 @@ ENOUGH = 100
 """Cells below which the share says little."""
 FREE = 0.6
 """Above this share of cells with an entity that comes only once, a column of long texts is free text."""
+ALMOST = 0.9
+"""From this share of cells with an entity that comes only once, a column tells the rows apart, and nothing else."""
+SOME = 20
+"""Cells below which that share says little: in ten rows, nine names may differ by chance."""
 LONG = 5
 """Words from which a text is long; in free text, half of the cells or more are."""
 
@@ -66,7 +71,8 @@ class Scan:
     @property
     def nameless(self) -> bool:
         """Whether a column was left out that could name the records, and none does."""
-        return UNIQUE in self.left_out.values() and self.schema.id is None
+        unique = {UNIQUE, NEARLY} & set(self.left_out.values())
+        return bool(unique) and self.schema.id is None
 
     def domains_line(self) -> str:
         """One line for the user: what became a domain, and how many entities it holds."""
@@ -135,21 +141,21 @@ def scan(source: Source, columns: Columns | None = None) -> Scan:
 
 
 def _crowded(domain: Domain) -> bool:
-    return _share_once(domain.counts) > CROWDED
+    return _share_once(domain.counts, ENOUGH) > CROWDED
 
 
 def _free_text(entities: pa.Array, counts: np.ndarray) -> bool:
     """Whether a column holds sentences that somebody wrote, not names of something that comes again."""
-    if _share_once(counts) <= FREE:
+    if _share_once(counts, ENOUGH) <= FREE:
         return False
     words = pc.count_substring_regex(entities, r"\S+").to_numpy()
     return bool(counts[words >= LONG].sum() >= counts.sum() / 2)
 
 
-def _share_once(counts: np.ndarray) -> float:
+def _share_once(counts: np.ndarray, enough: int) -> float:
     """Share of cells whose entity comes only once; 0 where there are too few cells to say."""
     cells = int(counts.sum())
-    return int((counts == 1).sum()) / cells if cells >= ENOUGH else 0.0
+    return int((counts == 1).sum()) / cells if cells >= enough else 0.0
 
 
 def _schema(
@@ -161,7 +167,8 @@ def _schema(
     if len(found) < 2:
         reasons = ", ".join(f"{name}: {reason}" for name, reason in left_out.items()) or "no other column"
         raise InputError(
-            f"{source.label}: only {len(found)} column(s) can be used, but a model needs two ({reasons}); "
+            f"{source.label}: {'only one column' if found else 'no column'} can be used, but a model needs two "
+            f"({reasons}); "
             "name the columns with `domains`"
         )
     return Schema(
@@ -213,6 +220,9 @@ class _Column:
             return FREE_TEXT
         if len(entities) == counts.sum():  # every entity once, nulls apart
             return UNIQUE
+        # An ID of rows some of which were entered twice. A model of it would suggest another row's ID as a fix.
+        if _share_once(counts, SOME) >= ALMOST:
+            return NEARLY
         return None
 
     def domain(self, min_count: int) -> Domain:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from carat.errors import InputError, nearest
+from carat.errors import COLUMNS, InputError, nearest
 
 OUTPUT_COLUMNS = frozenset(
     {"record", "rank", "score", "percentile", "anomalous", "valid", "changed", "flagged", "cost"}
@@ -82,7 +82,7 @@ class Schema:
             raise InputError(f"metapath {shown}: a metapath joins two or more different columns")
 
     def _hint(self, name: str) -> str:
-        return nearest(name, self.domains)
+        return nearest(name, self.domains, listed=COLUMNS)
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary that `from_json` reads back."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from carat.data.slipper import KINDS, Slipper
 from carat.data.slipping import Coded, Found, Spoiler
-from carat.errors import InputError, nearest
+from carat.errors import COLUMNS, InputError, nearest
 
 __all__ = ["KINDS", "Slip", "Slipper", "Spoiled", "slip"]
 
@@ -33,7 +33,7 @@ class Slip:
         row: its row, from 0.
         column: its column.
         before: what stood there; None is blank.
-        after: what stands there now.
+        after: what is there now.
         kind: one of `KINDS`.
         group: cells that were spoiled together share a number: a swap's two, or a slip that recurs in several rows.
     """
@@ -56,7 +56,7 @@ class Spoiled:
         column: place in the table's columns, int64 [s].
         kind: place in `KINDS`, int64 [s].
         before: what stood there, Arrow strings [s]; null is blank.
-        after: what stands there now, Arrow strings [s].
+        after: what is there now, Arrow strings [s].
         group: int64 [s].
     """
 
@@ -166,7 +166,7 @@ def _places(columns: Sequence[str] | None, names: list[str]) -> list[int]:
         return list(range(len(names)))
     for name in [columns] if isinstance(columns, str) else columns:
         if name not in names:
-            raise InputError(f"columns: no column '{name}'; {nearest(name, names)}")
+            raise InputError(f"columns: no column '{name}'; {nearest(name, names, listed=COLUMNS)}")
     return [place for place, name in enumerate(names) if name in columns]
 
 

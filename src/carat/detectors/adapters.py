@@ -58,7 +58,16 @@ class EstimatorDetector(OutsideDetector):
                 run.observer.remark(Remark("fitted-detector", unchecked, warning=True))
             self.estimator_ = self.estimator
         else:
-            self.estimator_ = unfitted(self.estimator).fit(self._encode(data.train))
+            encoded = self._encode(data.train)
+            try:
+                self.estimator_ = unfitted(self.estimator).fit(encoded)
+            except ValueError as error:
+                if self.encoding is not None or "to float" not in str(error):
+                    raise
+                raise InputError(
+                    f"the detector {self._inner_name()} can't read text; choose an encoding ('onehot', 'ordinal' or "
+                    "'frequency'), or put an encoder before it in a pipeline"
+                ) from error
         return self
 
     def attach(self, vocabulary: Vocabulary) -> Self:
@@ -183,6 +192,10 @@ def outside_detector(
             f"{name} is a {_kind(thing)}; a detector needs no labels and has score_samples or decision_function, as "
             "IsolationForest() does"
         )
+    if name == "CaratDetector":
+        raise InputError("CaratDetector is carat itself; choose a detector by name, such as detector='ape'")
+    if getattr(thing, "novelty", None) is False:
+        raise InputError(f"{name} can score new rows only with {name}(novelty=True)")
     if hasattr(thing, "fit") and (hasattr(thing, "score_samples") or hasattr(thing, "decision_function")):
         return SklearnDetector(thing, **options)
     if callable(thing):

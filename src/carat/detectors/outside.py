@@ -79,7 +79,11 @@ class OutsideDetector(ABC):
         return torch.cat([torch.empty(0), *parts]).to(ids.device)
 
     def _score_part(self, ids: Tensor) -> Tensor:
-        values = np.asarray(self._values(ids), dtype=np.float64)
+        given = self._values(ids)
+        try:
+            values = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{self.describe()} must give one number per row, higher = more normal") from error
         if not values.flags.writeable:  # as pandas hands them out; a tensor can't be made of such
             values = values.copy()
         if values.shape != (len(ids),):

@@ -179,7 +179,7 @@ def _metric(results: Results, metric: str, title: str, *, bold: bool = True) -> 
             row.append(text)
         rows.append(row)
     known = any(data in PAPER_DATASETS for data in results.data) and metric in METRICS
-    note = "In square brackets what the paper prints for the data whose shape the schema has." if known else ""
+    note = "In square brackets: what the paper prints for the dataset this schema imitates." if known else ""
     return _markdown(title, ["data", *results.methods], rows, note)
 
 

@@ -81,7 +81,9 @@ class Verdict:
     history: History
 
     @classmethod
-    def learned(cls, told: Tensor, stop: Tensor, check: Tensor, epochs: int, run: Run, stage: str) -> Verdict:
+    def learned(
+        cls, told: Tensor, stop: Tensor, check: Tensor, epochs: int, run: Run, stage: str, label: str
+    ) -> Verdict:
         """From cells [c, F + 1], the last column of which says whether the entity belongs.
 
         Args:
@@ -91,13 +93,14 @@ class Verdict:
             epochs: passes.
             run: seed, device and observer.
             stage: name of the training.
+            label: what the progress bar calls it.
         """
         with run.seeded(stage):
             network = JudgeNetwork(told.shape[1] - 1)
         network.mean = told[:, :-1].mean(dim=0)
         network.spread = told[:, :-1].std(dim=0).nan_to_num(nan=1.0).clamp(min=1e-3)
         plan = Plan(epochs=epochs, batch_size=1024, learning_rate=1e-2).for_records(len(told))
-        history = train(network, told, plan, run, stage=stage, validation=stop)
+        history = train(network, told, plan, run, stage=stage, label=label, validation=stop)
         with torch.no_grad():
             logits = network(check[:, :-1].to(run.device)).cpu()
         return cls(network, fit_calibration(logits, check[:, -1] > 0.5, shift=True), history)
@@ -206,7 +209,7 @@ class Judge(FittedExplainer):
             stopping = first[first % STOPS == 0]
         self.habits_ = Habits.of(self.memory_, signals(self.memory_, self.witnesses_, lessons), lessons.ids)
         copies = min(max(round(CELLS / max(lessons.ids.numel(), 1)), 1), COPIES)
-        stage = run.observer.stage("judge, looking at rows", copies + 2)
+        stage = run.observer.stage("making examples for the judge", copies + 2)
         told = []
         for part_of in [lessons] * copies + [
             Lessons(half.to(torch.int64)) for half in (data.first_half[stopping], data.second_half)
@@ -217,11 +220,13 @@ class Judge(FittedExplainer):
         learned, (stop, check) = torch.cat(told[:-2]), told[-2:]
         # Of a handful of records nothing was held out.
         stop, check = (each if len(each) else learned for each in (stop, check))
-        self.verdict_ = Verdict.learned(learned, stop, check, self.epochs, run, "judge")
+        self.verdict_ = Verdict.learned(learned, stop, check, self.epochs, run, "judge", "learning to judge")
         self.light_ = None
         if self.beside_ is not None:
             learned, stop, check = (_without_last_signal(each) for each in (learned, stop, check))
-            self.light_ = Verdict.learned(learned, stop, check, self.epochs, run, "judge without it")
+            self.light_ = Verdict.learned(
+                learned, stop, check, self.epochs, run, "judge without it", "learning to judge without the network"
+            )
         return self
 
     def _told(self, lessons: Lessons, data: TrainingData, generator: torch.Generator) -> Tensor:

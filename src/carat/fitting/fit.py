@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
+from carat.arguments import check_flag, check_seed
 from carat.data import ColumnOptions, Columns, Fold, Sketch, TrainingData
 from carat.detectors import OutsideDetector
 from carat.detectors.encodings import Encoding
@@ -78,11 +79,13 @@ def fit(
         checkpoints: a folder for progress. If the fit is interrupted, the same call continues from there.
         progress: True shows progress bars. An observer is told of stages and remarks. By default, remarks go to the
             logger `carat`.
-        columns: which columns take part; see `Columns`. `domains` lists them; `also` and `without` add to the default
-            or leave out. `numeric={"Weight": 10}` cuts a column of numbers into ten ranges. `id` is the column that
-            identifies a row. With `time`, the newest rows are held out instead of random ones. `metapaths` are paths of
-            columns that belong together. Values seen fewer than `min_count` times count as unseen.
+        columns: which columns take part; see `Columns`. `domains` or `columns` lists them; `also` and `without` add to
+            the default or leave out. `numeric={"Weight": 10}` cuts a column of numbers into ten ranges. `id` is the
+            column that identifies a row. With `time`, the newest rows are held out instead of random ones. `metapaths`
+            are paths of columns that belong together. Values seen fewer than `min_count` times count as unseen.
     """
+    seed = check_seed(seed)
+    check_flag("memory", memory)
     recipe = Recipe.of(
         profile=profile,
         detector=detector,
@@ -93,8 +96,6 @@ def fit(
         graph=graph,
         threshold=threshold,
     )
-    if not hasattr(seed, "__index__"):
-        raise InputError(f"`seed` must be a whole number, got {seed!r}")
     with watching(progress) as observer:
         run = Run(
             seed=seed,

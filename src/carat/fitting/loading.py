@@ -16,7 +16,7 @@ from carat.detectors.encodings import Encoding
 from carat.errors import InputError, ModelFolderError
 from carat.explain import ContextDetector, FittedExplainer
 from carat.fitting.model import Model
-from carat.fitting.store import read_folder
+from carat.fitting.store import as_path, read_folder
 from carat.graph import KnowledgeGraph
 from carat.recourse import Blend
 from carat.registry import DETECTORS, EXPLAINERS
@@ -40,7 +40,7 @@ def load(
         encoding: how it sees categories; `auto` takes what the model was fitted with.
         takes: what a callable is given; None takes what the model was fitted with.
     """
-    contents = read_folder(Path(path))
+    contents = read_folder(as_path(path))
     facts = contents.facts
     vocabulary = Vocabulary.from_json(contents.documents["vocabulary"])
     pairs = Pairs.from_tensors(contents.tensors["pairs"])

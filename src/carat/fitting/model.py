@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from carat.arguments import known_arguments
 from carat.data.pairs import Pairs
 from carat.data.schema import Schema
 from carat.data.sources import Source, open_source
@@ -23,7 +25,7 @@ from carat.detectors import FittedDetector, OutsideDetector
 from carat.explain import FittedExplainer, Judge
 from carat.fitting.contents import contents_of
 from carat.fitting.identity import identity_of
-from carat.fitting.store import Contents, write_folder
+from carat.fitting.store import Contents, as_path, write_folder
 from carat.graph import KnowledgeGraph
 from carat.observing import Observer
 from carat.recourse import Blend, Constraints, Method, ModelParts, Settings
@@ -41,7 +43,7 @@ FULL = ("transformer", "graph")
 """What the best method needs."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Model:
     """What `carat.fit` and `carat.load` return: it scores and explains the rows of any table with the same columns.
 
@@ -75,13 +77,16 @@ class Model:
     blends: Mapping[str, Blend] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
     def __str__(self) -> str:
         training, threshold = self.training, self.threshold
         rows = f" of {training['records'] + training['held_out']:,} rows" if "records" in training else ""
         scale = self.scale
         where = f"below score {scale.threshold:.4g}"
         if scale.alarm is not None:
-            where += f" or from alarm {scale.alarm:.4g} on"
+            where += f" or alarm {scale.alarm:.4g} or higher"
         if threshold.quantile is not None:
             which = "the lowest" if scale.alarm is None else "together"
             where += f", {which} {100 * threshold.quantile:g}% of held-out rows"
@@ -101,6 +106,7 @@ class Model:
 
     __repr__ = __str__
 
+    @known_arguments
     def score(
         self, data: Any, *, gate: str = "both", judge_all: bool | None = None, progress: bool | Observer = False
     ) -> Any:
@@ -123,6 +129,7 @@ class Model:
 
         return score_frame(self, data, gate=gate, judge_all=judge_all, progress=progress)
 
+    @known_arguments
     def explain(self, data: Any, *, progress: bool | Observer = False) -> Any:
         """Say of every value of a table how likely it is, given the rest of its row.
 
@@ -138,6 +145,7 @@ class Model:
 
         return explain_frame(self, data, progress=progress)
 
+    @known_arguments
     def recourse(
         self,
         data: Any,
@@ -166,7 +174,7 @@ class Model:
             k: suggested fixes per row, at most.
             method: `carat-plus`, `carat` or `instant`, or a baseline: `replace-m`, `replace-2`, `xformer-r`, `rceaa`.
                 None picks the best that the model can do.
-            top: look at this many rows only, the strangest ones first, anomalous or not.
+            top: look at this many rows only, the highest alarm first, anomalous or not.
             all: look at every row, including those that are already normal.
             constraints: what may change: a `Constraints`, a dictionary, or the path of a TOML file.
             prefer: for `carat-plus` and `instant`, from 0 (plausible) to 1 (valid to the detector).
@@ -337,9 +345,10 @@ class Model:
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model folder; an existing one is replaced only with `force`."""
+        folder = as_path(path)
         contents = self.contents()
         contents.facts["identity"] = self.identity
-        write_folder(Path(path), contents, force=force)
+        write_folder(folder, contents, force=force)
 
 
 def opened(data: Any) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from carat.data import Columns, Fingerprint, Fold, Schema, Table, Vocabulary, open_source, scan
+from carat.data.row_ids import RowIds
 from carat.data.scan import Scan
 from carat.data.sources.watched import Watched
 from carat.datasets import Dataset
@@ -68,6 +69,10 @@ def prepare(data: Any, columns: Columns | None = None, *, observer: Observer | N
     for remark in _remarks(found):
         observer.remark(remark)
     table = Table.read(source, found.schema, found.vocabulary, found.rows)
+    if found.schema.id is not None and table.record is not None:
+        shared = RowIds(found.schema.id).add(table.record).in_words()
+        if shared is not None:
+            observer.remark(Remark("row-ids", shared, warning=True))
     return Prepared(source.label, found.schema, table, dict(found.left_out), chosen.min_count, data)
 
 

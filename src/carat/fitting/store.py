@@ -168,3 +168,10 @@ def _json(value: Mapping[str, Any] | Any) -> bytes:
 
 def _sha256(blob: bytes) -> str:
     return hashlib.sha256(blob).hexdigest()
+
+
+def as_path(path: Any) -> Path:
+    """The folder that somebody names."""
+    if not isinstance(path, str | Path):
+        raise InputError(f"`path` must name a model folder, got {path!r}")
+    return Path(path)

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from carat.arguments import known_arguments
 from carat.auditing.options import AuditOptions
 from carat.auditing.result import AuditResult
 from carat.jobs.audit_job import AuditJob
 from carat.observing import Observer, watching
 
 
+@known_arguments
 def audit(
     data: Any,
     *,
@@ -29,7 +31,7 @@ def audit(
     decisions: Any = None,
     patterns: bool = True,
 ) -> AuditResult:
-    """Find the cells of a table that are probably wrong, and what should stand there.
+    """Find the cells of a table that are probably wrong, and what should be there.
 
     An audit needs no clean history, no labels and no model: it learns from the table itself. Every column takes part
     unless it is constant, has a different value in every row, or is left out by name.

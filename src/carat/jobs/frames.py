@@ -74,6 +74,7 @@ def recourse_result(
         tuple(job.summary.remarks),
         job.summary.anomalous,
         job.model.schema.id,
+        job.numbered,
     )
 
 

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from carat._version import __version__
 from carat.data import Fingerprint, Gathered, Sketch, Table, open_source
+from carat.data.row_ids import RowIds
 from carat.errors import Cancelled, InputError
 from carat.fitting.model import Model, opened
 from carat.observing import Observer, Remark, Silent
@@ -126,6 +127,7 @@ class Job(ABC, Generic[B]):
         self._cleared = 0
         self._begun = False
         self._unseen: Counter[tuple[str, str]] = Counter()
+        self._row_ids = None if model.schema.id is None else RowIds(model.schema.id)
         self._source = None if isinstance(data, Table) else open_source(self.data, once=True)
         self.label = "rows" if self._source is None else self._source.label
         self._rows = len(data) if self._source is None else self._source.about_rows()
@@ -140,6 +142,7 @@ class Job(ABC, Generic[B]):
             self.cancel.check()
             yield batch
             self.cancel.check()
+        self._remark_row_ids()
         self._conclude()
 
     @abstractmethod
@@ -164,6 +167,8 @@ class Job(ABC, Generic[B]):
             self.summary.read += len(part)
             self._met.add(part.ids)
             self._gathered.add(part.ids)
+            if self._row_ids is not None and part.record is not None:
+                self._row_ids.add(part.record)
             for domain, entities in part.unseen.by_name(self.model.vocabulary).items():
                 self._unseen.update({(domain, entity): count for entity, count in entities.items()})
 
@@ -196,6 +201,12 @@ class Job(ABC, Generic[B]):
         said = Remark(code, text, warning)
         self.summary.remarks.append(said)
         self.observer.remark(said)
+
+    @property
+    def numbered(self) -> bool:
+        """Whether `record` is the number of a row, and not an ID or an index label."""
+        named = self.data.record if isinstance(self.data, Table) else getattr(self._source, "index", None)
+        return named is None and (isinstance(self.data, Table) or self.model.schema.id is None)
 
     @property
     def learned_from(self) -> str | None:
@@ -235,6 +246,12 @@ class Job(ABC, Generic[B]):
                 warning=True,
             )
 
+    def _remark_row_ids(self) -> None:
+        """An output is keyed by the id column; whoever looks rows up by it must know where it repeats."""
+        shared = None if self._row_ids is None else self._row_ids.in_words()
+        if shared is not None:
+            self.remark("row-ids", shared, warning=True)
+
     def _remark_if_learned(self) -> None:
         """A record that was learned from has vouched for itself; whoever asks about such records should know."""
         learned = self.learned_from
@@ -250,7 +267,7 @@ class Job(ABC, Generic[B]):
         if self._cleared:
             self.remark(
                 "cleared",
-                f"{self._cleared:,} rows were not judged, for the counts show nothing wrong; their alarm is empty",
+                f"{self._cleared:,} rows were not judged, as the counts show nothing suspicious; their alarm is empty",
             )
 
     def _remark_unseen(self) -> None:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from carat.data import Table
+from carat.data.vocabulary import MISSING
 from carat.errors import InputError
+from carat.explain.choice import flagged
 from carat.fitting.model import Model
 from carat.jobs.job import PIECE, Cancel, Job, Summary
 from carat.observing import Observer, Stage
-from carat.recourse import Method, Settings
+from carat.recourse import Method, Outcome, Settings
 from carat.results.batches import ResultBatch
+from carat.results.explanation import FILLED
 from carat.results.gate import strangest_first
 
 BATCH = 256
@@ -138,12 +141,31 @@ class RecourseJob(Job[ResultBatch]):
             began = time.perf_counter()
             outcome = self.method.find(some.table.ids.to(device), self.settings, some.score).to("cpu")
             self.summary.seconds += time.perf_counter() - began
+            outcome = self._without_fixes_for_blanks(some, outcome)
             found = outcome.mask.sum(dim=1)
             self.summary.records += len(index)
             self.summary.counterfactuals += int(found.sum())
             self.summary.records_without_repair += int((found == 0).sum())
             yield ResultBatch(some.table, some.score, outcome, scale, alarm=some.alarm)
             stage.advance(len(index))
+
+    def _without_fixes_for_blanks(self, chosen: _Chosen, outcome: Outcome) -> Outcome:
+        """The same without counterfactuals for records that are anomalous by what they lack, and by nothing else.
+
+        No value of theirs is in doubt, and a blank is not filled here: whatever else changes would make them worse.
+        """
+        scale, missing = self.model.scale, chosen.table.ids == MISSING
+        fine = ~scale.below(chosen.score) & ~flagged(outcome.likelihood).any(dim=1)
+        blank = scale.alarming(chosen.alarm, len(missing)) & fine & missing.any(dim=1)
+        if not blank.any():
+            return outcome
+        expected = torch.tensor(self.model.evidence.filled) >= FILLED
+        names, reasons = self.model.vocabulary.names, list(outcome.reasons)
+        for row in blank.nonzero().flatten().tolist():
+            lacking = missing[row] & expected if (missing[row] & expected).any() else missing[row]
+            listed = ", ".join(names[domain] for domain in lacking.nonzero().flatten().tolist())
+            reasons[row] = f"no value looks wrong, but {listed} is blank, and carat recourse fills no blanks"
+        return replace(outcome, mask=outcome.mask & ~blank[:, None], reasons=reasons)
 
     def _remark_unknown(self) -> None:
         assert self.settings.resolved is not None

@@ -71,6 +71,6 @@ def learn(records: Records, listens: Tensor, run: Run) -> Weights:
     network = VoteNetwork(looked_at, listens)
     drawn = looked_at.group[torch.randint(len(looked_at.group), (STEPS * BATCH,), generator=generator)]
     plan = Plan(epochs=1, batch_size=BATCH, learning_rate=RATE, schedule="constant", keep_best=False)
-    train(network, drawn[:, None], plan, run, stage="memory", label="memory, what a match is worth")
+    train(network, drawn[:, None], plan, run, stage="memory", label="learning which matches matter")
     learned = network.weights()
     return Weights(learned.match.detach(), learned.rarity.detach(), learned.floor.detach())

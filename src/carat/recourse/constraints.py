@@ -19,7 +19,7 @@ from torch import Tensor
 from carat.data.pairs import Pairs
 from carat.data.toml import filled, read_toml
 from carat.data.vocabulary import FIRST, Vocabulary
-from carat.errors import InputError, nearest
+from carat.errors import COLUMNS, InputError, nearest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,7 +234,7 @@ class _Resolver:
     def _domain(self, name: str, key: str) -> int:
         names = self.vocabulary.names
         if name not in names:
-            raise InputError(f"'{key}': no column '{name}'; {nearest(name, names)}")
+            raise InputError(f"'{key}': no column '{name}'; {nearest(name, names, listed=COLUMNS)}")
         return names.index(name)
 
     def _rows(self, domain: int, entities: Iterable[str]) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from carat.arguments import check_number
 from carat.data.pairs import Pairs
 from carat.data.vocabulary import FIRST, MISSING, Vocabulary
 from carat.errors import InputError
@@ -55,10 +56,12 @@ class Settings:
     def __post_init__(self) -> None:
         for name in ("k", "neighbours", "budget"):
             value = getattr(self, name)
-            if value is not None and not _is_whole(value):
+            if not _is_whole(value) and (value is not None or name != "budget"):
                 raise InputError(f"{name} must be a whole number, got {value!r}")
             if value is not None and value < 1:
                 raise InputError(f"{name} must be at least 1, got {value}")
+        for name in ("diversity", "prefer", "seconds"):
+            check_number(name, getattr(self, name))
         for name in ("diversity", "prefer"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name} must lie between 0 and 1, got {getattr(self, name)}")

@@ -261,7 +261,7 @@ def strangest_of(batches: list[ResultBatch], limit: int) -> list[ResultBatch]:
 
 
 def _alarms(alarm: Tensor | None, records: int) -> pa.Array:
-    """Alarms [n] as a column; null where nobody was asked."""
+    """Alarms [n] as a column; null where a record was not judged."""
     if alarm is None:
         return pa.nulls(records, pa.float64())
     values = alarm.double().numpy()
@@ -271,7 +271,7 @@ def _alarms(alarm: Tensor | None, records: int) -> pa.Array:
 def _already(listed: bool, doubted: bool, percentile: float, alarm: float | None) -> str:
     """What there is to say of a score above the threshold: a row is not called normal while a value is flagged."""
     if listed:
-        said = f"its score is not unusual, at percentile {percentile:.1f}"
+        said = f"its score alone would not have flagged it (percentile {percentile:.1f})"
         return f"{said}, but a value is probably wrong or missing (alarm {alarm:.2f})"
     if doubted:
         return f"its score is above the threshold, at percentile {percentile:.1f}, but some of its values look wrong"

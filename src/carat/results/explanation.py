@@ -24,7 +24,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _only(times: int) -> str:
-    return "only once" if times == 1 else f"only {times:,} times"
+    return {1: "only once", 2: "only twice"}.get(times, f"only {times:,} times")
 
 
 def _any_of(texts: list[str]) -> str:
@@ -127,7 +127,14 @@ class EntityView:
         seen = f"seen {_only(first.together)}" if first.together else "never seen"
         words += f": {seen} with {first.domain} {first.entity}"
         if first.usual:
-            words += f", which usually goes with {_any_of([text for text, _ in first.usual])}"
+            goes = (
+                "usually goes"
+                if first.usual[0][1] > 1
+                else "was seen once each"
+                if first.usual[1:]
+                else "was seen once"
+            )
+            words += f", which {goes} with {_any_of([text for text, _ in first.usual])}"
         return f"{words}."
 
 
@@ -139,7 +146,7 @@ class Counterfactual:
         rank: 1 is the best.
         score: the detector's score of the fixed row.
         percentile: of the score.
-        valid: whether the fixed row is no longer anomalous.
+        valid: whether the score of the fixed row is not below the threshold.
         changes: by column, the value before and after.
         support: by column, how often the new value was seen with the least familiar of the other values.
         cost: of the changes; None without costs.
@@ -174,6 +181,12 @@ class Counterfactual:
                 for name, (before, after) in self.changes.items()
             ],
         }
+
+    def in_words(self) -> str:
+        """What changes, in one line."""
+        return ", ".join(
+            f"{name} {'missing' if old is None else old} → {new}" for name, (old, new) in self.changes.items()
+        )
 
     def verdict(self) -> str:
         """Where its score lies, what it costs, and whether it helps at all."""
@@ -227,7 +240,7 @@ class Explanation:
         if self.anomalous and self.below:
             return "anomalous"
         if self.anomalous:
-            return "anomalous, though its score is not unusual"
+            return "anomalous by its alarm, not by its score"
         return "score above the threshold, but some values look wrong" if self.blamed else "normal"
 
     @property
@@ -317,11 +330,7 @@ class Explanation:
         alarm = "" if self.alarm is None else f"alarm {self.alarm:.2f}, "
         lines = [f"Row {self.record}: {self.verdict}, {alarm}percentile {self.percentile:.2f}"]
         lines += [f"  {sentence}" for sentence in self.in_words()] if self.anomalous or self.blamed else []
-        for change in self.counterfactuals:
-            words = ", ".join(
-                f"{name} {'missing' if old is None else old} → {new}" for name, (old, new) in change.changes.items()
-            )
-            lines.append(f"  {change.rank}. {words} ({change.verdict()})")
+        lines += [f"  {change.rank}. {change.in_words()} ({change.verdict()})" for change in self.counterfactuals]
         if self.reason:
             lines.append(f"  Note: {self.reason}.")
         return "\n".join(lines)

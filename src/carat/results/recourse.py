@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import torch
 from torch import Tensor
@@ -16,7 +14,7 @@ from torch import Tensor
 from carat.data.sources import frame_like
 from carat.errors import InputError, warn_renamed
 from carat.observing import Remark
-from carat.results.batches import ResultBatch
+from carat.results.batches import ResultBatch, strangest_of
 from carat.results.evidence import Evidence
 from carat.results.explaining import explain_batch
 from carat.results.explanation import Explanation
@@ -29,12 +27,23 @@ SHOWN = 5
 """Records that `print` shows."""
 
 
+class _Strangest:
+    """Stands for the record that `explain` takes where none is named."""
+
+    def __repr__(self) -> str:
+        return "the strangest row"
+
+
+STRANGEST = _Strangest()
+
+
 @dataclass(frozen=True)
 class RecourseResult:
     """The suggested fixes for some rows of a table, as `Model.recourse` returns them.
 
-    `print(result)` shows a few of them, `to_frame()` has all of them, `explain(row)` puts one row into words, and
-    `report("page.html")` writes a page. A suggested fix is what the research literature calls a counterfactual.
+    `print(result)` shows the strangest rows, `to_frame()` has all fixes, `explain(row)` puts one row into words, and
+    `report("page.html")` writes a page. The rows are in the order of the table; after `top`, the highest alarm comes
+    first. A suggested fix is what the research literature calls a counterfactual.
 
     Args:
         batches: the rows and what was found for them, in order.
@@ -48,6 +57,7 @@ class RecourseResult:
         remarks: what is worth knowing about it.
         anomalous: how many of all rows that were looked at are anomalous; None if that is not known.
         id: the column that identifies a row; None if that is the index label or the row number.
+        numbered: whether rows are known by their number, counted from 0.
     """
 
     batches: tuple[ResultBatch, ...]
@@ -61,6 +71,7 @@ class RecourseResult:
     remarks: tuple[Remark, ...] = ()
     anomalous: int | None = None
     id: str | None = None
+    numbered: bool = False
 
     @property
     def parts(self) -> tuple[ResultBatch, ...]:
@@ -71,9 +82,9 @@ class RecourseResult:
     def to_frame(self) -> Any:
         """All suggested fixes, one per row, as a frame of the library you passed in.
 
-        Columns: `record` (the row number, index label or ID), `rank` (1 = best), `score`, `percentile`, `valid` (no
-        longer anomalous), `changed` (the list of changed columns), then the fixed row, and `cost` if you gave costs. At
-        the end, `before` and `after` list the old and the new values, in the order of `changed`.
+        Columns: `record` (the row number, index label or ID), `rank` (1 = best), `score`, `percentile`, `valid` (its
+        score is not below the threshold), `changed` (the list of changed columns), then the fixed row, and `cost` if
+        you gave costs. At the end, `before` and `after` list the old and the new values, in the order of `changed`.
         """
         batches = self.batches or (self.empty,)
         return frame_like(pa.concat_tables([batch.compared() for batch in batches]), self.like)
@@ -142,13 +153,11 @@ class RecourseResult:
         rows = f"{len(self):,} row{'' if len(self) == 1 else 's'}"
         fixes = f"{found:,} suggested fix{'' if found == 1 else 'es'}"
         lines = [f"{fixes} for {rows} ({anomalous:,} anomalous), by {self.method}"]
-        for one in itertools.islice(self.explanations(show=1), SHOWN):
-            best = one.counterfactuals[0].changes if one.counterfactuals else {}
-            fix = (
-                ", ".join(f"{name} {'missing' if old is None else old} → {new}" for name, (old, new) in best.items())
-                or "no fix"
-            )
-            lines.append(f"  row {one.record}, percentile {one.percentile:.2f}: {fix}")
+        for one in self._strangest(SHOWN, show=1):
+            best = one.counterfactuals[0] if one.counterfactuals else None
+            fix = "no fix" if best is None else best.in_words() + ("" if best.valid else " (still anomalous)")
+            alarm = "" if one.alarm is None else f"alarm {one.alarm:.2f}, "
+            lines.append(f"  row {one.record}, {alarm}percentile {one.percentile:.2f}: {fix}")
         if len(self) > SHOWN:
             lines.append(f"  … and {len(self) - SHOWN:,} more; to_frame() has all of them")
         return "\n".join(lines)
@@ -158,6 +167,16 @@ class RecourseResult:
     def __len__(self) -> int:
         """Number of rows that were looked at for fixes."""
         return sum(len(batch) for batch in self.batches)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        """The rows, each explained, with its best fixes."""
+        return self.explanations()
+
+    def _strangest(self, rows: int, *, show: int | None) -> list[Explanation]:
+        """The strangest rows, explained: the highest alarm first, then the lowest score."""
+        some = strangest_of(list(self.batches), rows)
+        found = [one for batch in some for one in explain_batch(batch, self.evidence, show=show)]
+        return sorted(found, key=Explanation.place)
 
     def explanations(self, *, show: int | None = 5) -> Iterator[Explanation]:
         """Why each row was flagged and what would have made it normal, in the order of the result.
@@ -170,16 +189,39 @@ class RecourseResult:
                 some = batch.take(torch.arange(start, min(start + EXPLAINED, len(batch))))
                 yield from explain_batch(some, self.evidence, show=show)
 
-    def explain(self, record: Any, *, show: int | None = 5) -> Explanation:
+    def explain(self, record: Any = STRANGEST, *, show: int | None = 5) -> Explanation:
         """Why one row was flagged and what would have made it normal.
 
         Args:
-            record: the row's number, index label or ID, as in the column `record`.
+            record: the row's number, index label or ID, as in the column `record`. By default, the strangest row.
             show: suggested fixes to show, at most; None gives all of them.
         """
-        for batch in self.batches:
-            names = batch.table.names_of_records()
-            place = np.flatnonzero([name == record for name in names.to_pylist()])
-            if len(place):
-                return explain_batch(batch.take(torch.from_numpy(place[:1])), self.evidence, show=show)[0]
-        raise InputError(f"row {record!r} is not in this result; result.records lists the rows that are")
+        if record is STRANGEST:
+            first = self._strangest(1, show=show)
+            if not first:
+                raise InputError("no row was looked at; `top` or `all` looks at rows that are not anomalous")
+            return first[0]
+        found = [
+            (batch, place)
+            for batch in self.batches
+            for place, name in enumerate(batch.table.names_of_records().to_pylist())
+            if name == record
+        ]
+        if not found:
+            raise InputError(self._why_not(record))
+        if len(found) > 1:
+            raise InputError(
+                f"{len(found):,} rows of this result have the ID {record!r}; result.explanations() has them one by one"
+            )
+        ((batch, place),) = found
+        return explain_batch(batch.take(torch.tensor([place])), self.evidence, show=show)[0]
+
+    def _why_not(self, record: Any) -> str:
+        """Why there is nothing to say of a row."""
+        whole = not isinstance(record, bool) and hasattr(record, "__index__")
+        if not self.numbered or self.scored is None or not whole:
+            return f"row {record!r} is not in this result; result.records lists the rows that are"
+        if not 0 <= record < len(self.scored):
+            return f"there is no row {record!r}; the table has {len(self.scored):,}, counted from 0"
+        percentile = float(self.scale.percentile(self.scored[record : record + 1]))
+        return f"row {record} was not looked at (percentile {percentile:.1f}); use all=True, or a larger `top`"

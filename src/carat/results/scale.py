@@ -38,7 +38,10 @@ class Threshold:
         if self.value is not None and math.isnan(self.value):
             raise InputError("a threshold score must be a number, got nan")
         if self.quantile is not None and not 0 < self.quantile < 1:
-            raise InputError(f"a threshold quantile must lie between 0 and 1, got {self.quantile}")
+            raise InputError(
+                f"a threshold quantile must lie between 0 and 1, got {self.quantile}; for 5% write 0.05, for a score "
+                "carat.Threshold(value=…)"
+            )
 
     def resolve(self, reference: Tensor) -> float:
         """The score where anomalous begins, given the reference scores [r]."""

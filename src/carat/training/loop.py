@@ -156,11 +156,11 @@ class _Trainer:
             self.network.train()
             for batch in self._batches():
                 self._train_step(batch)
-                bar.advance(1, self._note())
+                bar.advance(1)
                 self._save_if_due()
             self._end_epoch()
             finished = self.epoch == self.plan.epochs or self.history.stalled(self.plan.patience)
-        bar.advance((self.plan.epochs - self.epoch) * self.steps_an_epoch, self._note())
+        bar.advance((self.plan.epochs - self.epoch) * self.steps_an_epoch)
         if self.best:
             self.network.load_state_dict(self.best)
         self.network.eval()
@@ -207,11 +207,6 @@ class _Trainer:
             for batch in validation.split(self.plan.batch_size):
                 total += self.network.loss(batch, generator) * len(batch)
         return float(total) / len(validation)
-
-    def _note(self) -> str:
-        if self.history.validation:
-            return f"loss {self.history.validation[-1]:.4f}"
-        return f"loss {self.history.train[-1]:.4f}" if self.history.train else ""
 
     # Checkpoints
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from carat.errors import InputError, nearest
+from carat.errors import COLUMNS, InputError, nearest
 
 BATCH_ROWS = 131_072
 
@@ -45,7 +45,14 @@ def check_columns(source: Source, columns: Sequence[str]) -> None:
     """Every wanted column must be there; a near miss is named."""
     for column in columns:
         if column not in source.names:
-            raise InputError(f"{source.label}: no column '{column}'; {nearest(column, source.names)}")
+            raise InputError(
+                f"{source.label}: no column '{column}'; {nearest(column, source.names, listed=COLUMNS)}{_hint(source)}"
+            )
+
+
+def _hint(source: Source) -> str:
+    hint: str = getattr(source, "hint", "")
+    return hint
 
 
 def about_lines(path: Path) -> int:

@@ -12,16 +12,28 @@ import pyarrow as pa
 from carat.data.sources.base import BATCH_ROWS, Source, check_columns, check_names
 from carat.errors import InputError
 
+NOT_TEXT = "a value is not proper text (half of a surrogate pair); read the file again with the right encoding"
+
 
 def open_frame(data: Any, label: str = "the table") -> Source:
-    """A frame of pandas, polars or pyarrow, columns in a dictionary, or one record as a dictionary or a Series."""
+    """A frame of pandas, polars or pyarrow, columns in a dictionary, or records as dictionaries or one as a Series."""
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
-    if isinstance(data, Mapping):
+    one = is_record(data) or isinstance(data, Mapping)
+    if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
+        names = dict.fromkeys(name for row in data for name in row)
+        data = table_from_dict({name: [row.get(name) for row in data] for name in names})
+    elif isinstance(data, Mapping):
         data = table_from_dict(data)
     elif is_record(data):
+        if isinstance(data.name, str) and not any(isinstance(name, str) for name in data.index):
+            raise InputError(f"this Series looks like a column, not like a row; pass a frame: df[['{data.name}']]")
         data = data.to_frame().T
-    return FrameSource(data, label)
+    source = FrameSource(data, label)
+    # Columns with lists of one cell are not told apart from one record; the hint does no harm there.
+    if one and source.about_rows() == 1:
+        source.hint = "; a row needs every column, with None for what is not known"
+    return source
 
 
 class FrameSource:
@@ -29,6 +41,8 @@ class FrameSource:
 
     def __init__(self, frame: Any, label: str) -> None:
         self.label = label
+        self.hint = ""
+        """What to add to an error about a column that is not there."""
         self._table = arrow_table(frame, label)
         self.names = check_names(self._table.column_names, label)
         self.index = _own_index(frame)
@@ -58,10 +72,11 @@ def _own_index(frame: Any) -> pa.Array | None:
         return None
     if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
         return None
+    labels = index.to_list()
     try:
-        return pa.array(index.to_list())
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # of mixed types, or of some that Arrow does not know
-        return pa.array([str(label) for label in index])
+        return pa.array(labels)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # of a type that Arrow does not know, such as a pandas Period
+        return pa.array([str(label) for label in labels])
 
 
 def _ambiguous(frame: Any) -> str | None:
@@ -71,7 +86,11 @@ def _ambiguous(frame: Any) -> str | None:
         return None
     if index.nlevels > 1:
         return "has several levels"
-    return None if index.is_unique else "repeats labels"
+    if not index.is_unique:
+        return "repeats labels"
+    # As text, 17 and "17" would be one label, and nobody could look up either by what it is.
+    kinds = {type(label) for label in index} if index.dtype == object else set()
+    return "mixes labels of several types" if len(kinds) > 1 else None
 
 
 def _pandas_index(frame: Any) -> Any:
@@ -87,7 +106,8 @@ def arrow_table(frame: Any, label: str = "the table") -> pa.Table:
         wrapped = nw.from_native(frame)
     except TypeError as error:
         raise InputError(
-            f"{label}: expected a path or a frame (pandas, polars, pyarrow), got {type(frame).__name__}"
+            f"{label}: expected a path, a frame (pandas, polars, pyarrow), a dictionary or a list of dictionaries, got "
+            f"{_called(frame)}"
         ) from error
     except nw.exceptions.DuplicateError as error:
         names = [str(name) for name in frame.columns]
@@ -102,17 +122,47 @@ def arrow_table(frame: Any, label: str = "the table") -> pa.Table:
     )
 
 
+def _called(thing: Any) -> str:
+    """What something is that is no table, and how to make one of it."""
+    name = type(thing).__name__
+    if name == "ndarray":
+        return "an array; wrap it in pd.DataFrame(…)"
+    if name == "Series":
+        return "a Series; pass a frame"
+    return name
+
+
 def _arrow_column(column: Any, name: str, label: str) -> Any:
     try:
         made = column.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, UnicodeEncodeError) as error:
-        kinds = sorted({type(value).__name__ for value in column.to_list() if value is not None})
+    except UnicodeEncodeError as error:
+        raise InputError(f"{label}: column '{name}': {NOT_TEXT}") from error
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        cells = column.to_list()
+        if _plain(cells):
+            return pa.array([_text(value) for value in cells], pa.string())
+        kinds = sorted({type(value).__name__ for value in cells if value is not None})
         raise InputError(
-            f"{label}: column '{name}' mixes types or can't be read ({', '.join(kinds)}); make it all text"
+            f"{label}: column '{name}' mixes types or can't be read ({', '.join(kinds)}); make it all text, in pandas "
+            f"with .astype('string')"
         ) from error
     if isinstance(made.type, pa.BaseExtensionType):  # a pandas Period or Interval: text says what it means
         return pa.array([None if value is None or value != value else str(value) for value in column.to_list()])  # noqa: PLR0124 - NaT
     return made
+
+
+def _plain(cells: Sequence[Any]) -> bool:
+    """Whether a column holds nothing but text and numbers, so that all of it can be read as text."""
+    return all(value is None or isinstance(value, str | bool | int | float) for value in cells)
+
+
+def _text(value: Any) -> str | None:
+    """Text or a number of a column that holds both, as text; NaN is missing, and 721.0 reads 721, as in `to_text`."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float) and not isinstance(value, bool):
+        return None if value != value else str(int(value)) if value.is_integer() else str(value)  # noqa: PLR0124
+    return str(value)
 
 
 def frame_like(table: pa.Table, like: Any, *, same_rows: bool = False) -> Any:
@@ -123,7 +173,7 @@ def frame_like(table: pa.Table, like: Any, *, same_rows: bool = False) -> Any:
         like: the user's data.
         same_rows: whether there is one row for each of the user's rows, so that a pandas index fits.
     """
-    if isinstance(like, str | Path | Mapping | pa.Table | pa.RecordBatch):
+    if isinstance(like, str | Path | Mapping | list | tuple | pa.Table | pa.RecordBatch):
         return table
     backend = nw.from_native(like, allow_series=True).implementation
     if backend is nw.Implementation.PYARROW:
@@ -150,8 +200,12 @@ def table_from_dict(columns: Mapping[Any, Any]) -> pa.Table:
     for name, values in columns.items():
         try:
             arrays[str(name)] = pa.array(values)
+        except UnicodeEncodeError as error:
+            raise InputError(f"column '{name}': {NOT_TEXT}") from error
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise InputError(f"column '{name}' mixes types; make it all text") from error
+            if not _plain(values):
+                raise InputError(f"column '{name}' mixes types; make it all text") from error
+            arrays[str(name)] = pa.array([_text(value) for value in values], pa.string())
     try:
         return pa.table(arrays)
     except pa.ArrowInvalid as error:
