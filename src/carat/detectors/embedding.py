@@ -94,7 +94,8 @@ class EmbeddingDetector(GridFittedDetector):
 
     def restore(self, tensors: Mapping[str, Tensor], vocabulary: Vocabulary, pairs: Pairs) -> None:
         """Rebuild the network around the weights."""
-        self.network_ = self._network(vocabulary, torch.full((vocabulary.total,), 1.0))
+        learned = self._learned(vocabulary)
+        self.network_ = self._network(learned, torch.full((learned.total,), 1.0))
         self.network_.load_state_dict(dict(tensors))
         self.network_.eval()
 

@@ -20,6 +20,7 @@ from carat.fitting.gating import set_gate
 from carat.fitting.model import Model
 from carat.fitting.prepare import Prepared, prepare
 from carat.fitting.recipe import Recipe
+from carat.fitting.usual import usual_of
 from carat.graph import KnowledgeGraph
 from carat.observing import Observer, watching
 from carat.protocols import GridDetector
@@ -156,6 +157,7 @@ def fit_prepared(
         threshold=parts.threshold,
         graph=graph,
         gate=gate,
+        held_out=data.held_out if isinstance(explainer, Judge) else None,
         training={
             "data": prepared.label,
             "records": len(data.train),
@@ -171,8 +173,9 @@ def fit_prepared(
         },
     )
     model = replace(model, blends=learned_blends(model, data, run))
+    usual = usual_of(model, data.held_out).to_json()
     seconds = round(time.monotonic() - began, 2)
-    return replace(model, training={**model.training, "seconds": seconds})
+    return replace(model, training={**model.training, "usual": usual, "seconds": seconds})
 
 
 def learned_blends(model: Model, data: TrainingData, run: Run) -> dict[str, Blend]:

@@ -60,6 +60,7 @@ class Model:
             one.
         gate: sets the cuts of score and alarm; None if the score alone decides, as without a judge.
         blends: by method, how much each opinion on a fix counts, as learned on held-out rows.
+        held_out: the held-out rows as ids, int32 [v, m]; None if the model holds no rows.
         training: facts about the fit, as `carat inspect` shows them.
     """
 
@@ -73,6 +74,7 @@ class Model:
     graph: KnowledgeGraph | None = None
     gate: Gate | None = None
     blends: Mapping[str, Blend] = field(default_factory=dict)
+    held_out: Tensor | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -92,7 +94,7 @@ class Model:
         names = ", ".join(self.vocabulary.names[:6]) + (", …" if len(self.vocabulary) > 6 else "")
         return "\n".join(
             [
-                f"Model {self.identity}{rows}: {len(self.vocabulary)} columns, {self.vocabulary.entities:,} values",
+                f"Model {self.identity}{rows}: {len(self.vocabulary)} columns, {self.vocabulary.in_use:,} values",
                 f"  columns: {names}",
                 f"  {', '.join(parts)}",
                 f"  anomalous {where}",
@@ -295,6 +297,37 @@ class Model:
     def percentile(self, scores: Tensor) -> Tensor:
         """The percentage of held-out rows that score no higher, float64 [n]."""
         return self.scale.percentile(scores)
+
+    def update(
+        self,
+        data: Any = None,
+        *,
+        forget: Any = None,
+        all: bool = False,
+        decisions: Any = None,
+        progress: bool | Observer = False,
+    ) -> Model:
+        """Take rows in, and others out; nothing of this model changes.
+
+        New rows join the counts and the memory, and new values the vocabulary. Then the threshold, the alarm and the
+        judge are set again on the newest held-out rows. Networks are not trained again: values that came after them are
+        new to them, and what they learned from forgotten rows stays in their weights until the next fit.
+
+        Args:
+            data: rows to add: a frame, a path, or the name of a dataset; None adds none.
+            forget: rows to forget, as many of each as are given; None forgets none.
+            all: also add the rows that this model calls anomalous. By default they are skipped, or errors would vouch
+                for themselves.
+            decisions: what a person decided about cells of `data`: the output of `carat audit` with its column
+                `decision` filled in. These rows are added as decided, anomalous or not.
+            progress: True shows progress bars. An observer is told of stages and remarks.
+
+        Returns:
+            The new model. Its `training["history"]` says what was added, skipped and forgotten.
+        """
+        from carat.jobs import updated_model  # noqa: PLC0415
+
+        return updated_model(self, data, forget=forget, all=all, decisions=decisions, progress=progress)
 
     def with_threshold(self, threshold: Threshold | float) -> Model:
         """The same model with another threshold (a number is a quantile); nothing is refitted."""

@@ -157,7 +157,8 @@ class KnowledgeGraph(Fitted):
     def restore(self, tensors: Mapping[str, Tensor], vocabulary: Vocabulary, pairs: Pairs) -> None:
         """Rebuild relations and network around the vectors."""
         with torch.random.fork_rng(devices=[]):
-            self._build(vocabulary, pairs)
+            learned = self._learned(vocabulary)
+            self._build(learned, pairs if learned is vocabulary else pairs.moved(vocabulary, learned))
         self.network_.load_state_dict(dict(tensors))
         self.network_.eval()
 

@@ -1,7 +1,7 @@
 """Jobs: a table goes through a model and comes out as batches; the one runner under every door.
 
 `score`, `explain` and `recourse` make a `Job`: iterate over it for its batches, or pour it `into` sinks. `audit` needs
-no model and makes an `AuditJob`, with the same manners and one batch. A job knows no terminal and no page: an observer
+no model and makes an `AuditJob`, with the same manners and one batch. `update` makes a job that ends in a new model. A job knows no terminal and no page: an observer
 is told of its progress and remarks, and it can be cancelled between two batches.
 """
 
@@ -12,12 +12,14 @@ from carat.jobs.job import Cancel, Job, Sink, Summary
 from carat.jobs.recourse_job import RecourseSummary, recourse
 from carat.jobs.score_job import ScoreSummary, score
 from carat.jobs.sinks import Sidecar, Strangest, TableSink
+from carat.jobs.update_job import UpdateSummary, update, updated_model
 
 __all__ = [
     "score",
     "explain",
     "recourse",
     "audit",
+    "update",
     "Job",
     "AuditJob",
     "Cancel",
@@ -26,6 +28,7 @@ __all__ = [
     "ExplainSummary",
     "RecourseSummary",
     "AuditSummary",
+    "UpdateSummary",
     "Sink",
     "TableSink",
     "Sidecar",
@@ -33,4 +36,5 @@ __all__ = [
     "score_frame",
     "explain_frame",
     "recourse_result",
+    "updated_model",
 ]

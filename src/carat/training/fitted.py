@@ -13,7 +13,7 @@ from torch import Tensor
 
 from carat.data.pairs import Pairs
 from carat.data.training_data import TrainingData
-from carat.data.vocabulary import Vocabulary
+from carat.data.vocabulary import UNSEEN, Vocabulary
 from carat.errors import NotFittedError
 from carat.observing import Stage
 from carat.training.run import Run
@@ -26,6 +26,8 @@ class Fitted(ABC):
     """How the command line and the model folder call it."""
 
     device_: torch.device
+    beyond_: Tensor | None = None
+    """From which id on each domain's entities came after this part was trained, int64 [m]; None where none did."""
 
     @abstractmethod
     def fit(self, data: TrainingData, run: Run | None = None) -> Self:
@@ -52,6 +54,28 @@ class Fitted(ABC):
     def to(self, device: torch.device | str) -> Self:
         """Move to a device, in place."""
 
+    def _learned(self, vocabulary: Vocabulary) -> Vocabulary:
+        """What a trained network has a place for; whatever came later is unseen to this part from now on."""
+        learned = vocabulary.learned
+        self.beyond_ = None if learned.total == vocabulary.total else learned.sizes
+        return learned
+
+    def later(self, ids: Tensor, domain: Tensor | int | None = None) -> Tensor:
+        """Which entities came after this part was trained, bool in the shape of ids.
+
+        Args:
+            ids: records, [.., m]; or entities of any shape, where `domain` says which domain they are of.
+            domain: numbers that index a tensor of the domains into a shape that goes with ids; None for records.
+        """
+        if self.beyond_ is None:
+            return torch.zeros_like(ids, dtype=torch.bool)
+        first = self.beyond_.to(ids.device)
+        return ids >= (first if domain is None else first[domain])
+
+    def legible(self, ids: Tensor, domain: Tensor | int | None = None) -> Tensor:
+        """The same with `UNSEEN` in place of entities that came after this part was trained; see `later`."""
+        return ids if self.beyond_ is None else ids.masked_fill(self.later(ids, domain), UNSEEN)
+
     def facts(self) -> dict[str, Any]:
         """Fitted scalars and training facts, JSON only."""
         return {}
@@ -65,7 +89,8 @@ class Fitted(ABC):
     ) -> Tensor:
         """A function of records over ids [n, m], `rows` at a time, so that memory does not follow the table.
 
-        Computed on the part's device, returned on that of the ids. A table without records gets one empty part, so
+        Computed on the part's device, returned on that of the ids. Entities that came after the part was trained are
+        unseen to the function. A table without records gets one empty part, so
         that its result has the right shape.
         """
         if not hasattr(self, "device_"):
@@ -73,7 +98,7 @@ class Fitted(ABC):
         parts = []
         with torch.no_grad():
             for part in ids.split(rows) if len(ids) else [ids]:
-                parts.append(function(part.to(self.device_)))
+                parts.append(function(self.legible(part.to(self.device_))))
                 if stage is not None:
                     stage.advance(len(part))
         return torch.cat(parts).to(ids.device)
