@@ -52,6 +52,10 @@ Find the unusual rows of a table: which values do not belong together, and what 
     carat score model today.csv --out scores.csv
     carat recourse model today.csv --out fixes.csv --report page.html
 
+[bold]Every month[/bold], keep the model up to date, in seconds:
+
+    carat update model month.csv --out model --force
+
 [bold]In a hurry?[/bold] Counting instead of training takes seconds:
 
     carat fit shipments.csv --out model --profile instant
@@ -190,7 +194,7 @@ def _command(error: Any) -> str:
     return " ".join(["carat", *names])
 
 
-FLAGS = {"domains": "--columns"} | {
+FLAGS = {"domains": "--columns", "start": "--from"} | {
     name: f"--{name}"
     for name in (
         "also",
@@ -211,6 +215,7 @@ FLAGS = {"domains": "--columns"} | {
         "columns",
         "cut",
         "encoding",
+        "forget",
     )
 }
 """The flags of arguments that the library's errors name."""

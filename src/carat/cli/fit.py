@@ -57,6 +57,10 @@ def fit(
             help="Without it, the model does not hold the training rows, but finds fewer wrong values.",
         ),
     ] = True,
+    start: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="MODEL", help="Begin with the networks of this model.", show_default=False),
+    ] = None,
     device: Device = "auto",
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="The same seed gives the same model.")
@@ -100,6 +104,7 @@ def fit(
                 detector=detector,
                 explainer=None if explainer else False,
                 memory=memory,
+                start=start,
                 device=device,
                 seed=seed,
                 checkpoints=partial,

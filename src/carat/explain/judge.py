@@ -30,6 +30,8 @@ from carat.explain.witnesses import SAMPLE, Witnesses
 from carat.memory import EXACT, LIMIT, Memory
 from carat.training import History, Plan, Run, TrainableNetwork, train
 from carat.training.checkpoint import part
+from carat.training.fitted import Fitted
+from carat.training.start import Start
 
 CELLS = 150_000
 """Entities that the judge learns from, about."""
@@ -191,8 +193,15 @@ class Judge(FittedExplainer):
         self._unfitted()
         self.memory_.fit(data, run)
         if self.beside_ is not None:
+            self.beside_.start_ = self.start_
             self.beside_.fit(data, run)
         return self.relearn(data, run)
+
+    def start_from(self, other: Fitted, vocabulary: Vocabulary) -> Self:
+        """The explainer beside it begins with the weights of another judge's."""
+        if isinstance(other, Judge) and other.beside_ is not None and other.beside == self.beside:
+            self.start_ = Start(other.beside_.tensors(), vocabulary)
+        return self
 
     def put_beside(self, explainer: FittedExplainer, data: TrainingData, run: Run | None = None) -> Self:
         """The same around an explainer that is fitted on the same records already; it is not changed."""

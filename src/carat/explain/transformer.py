@@ -96,6 +96,8 @@ class TransformerExplainer(FittedExplainer):
         self.history_ = {}
         with run.seeded("explainer"):
             self._build(data.vocabulary)
+        for name, network in self._networks().items():
+            self._started(network, data.vocabulary, f"{name}.")
         self._train("pretrain", self.pretrained_, data, run)
         self.frozen_.encoder.load_state_dict(self.pretrained_.encoder.state_dict())
         self._train("decoder-p", self.frozen_, data, run)

@@ -20,7 +20,7 @@ from carat.data.table import Table
 from carat.data.vocabulary import Vocabulary
 from carat.datasets import Dataset
 from carat.detectors import FittedDetector, OutsideDetector
-from carat.explain import FittedExplainer, Judge
+from carat.explain import FittedExplainer, Judge, TransformerExplainer
 from carat.fitting.contents import contents_of
 from carat.fitting.identity import identity_of
 from carat.fitting.store import Contents, write_folder
@@ -379,3 +379,11 @@ def opened(data: Any) -> Any:
     """The data itself where it was given by the name of a dataset."""
     found = named_data(data)
     return found.table if isinstance(found, Dataset) else found
+
+
+def has_networks(model: Model) -> bool:
+    """Whether some part of a model was trained on records: what is counted can be forgotten, what is trained can't."""
+    explainer = model.explainer
+    beside = explainer.beside_ if isinstance(explainer, Judge) else None
+    trained = any(isinstance(part, TransformerExplainer) for part in (explainer, beside))
+    return trained or model.graph is not None or model.detector.name not in ("counts", "context")

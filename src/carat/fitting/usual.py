@@ -32,4 +32,5 @@ def usual_of(model: Model, held_out: Tensor) -> Usual:
     if model.explainer is not None and len(held_out):
         some = held_out[1::2][:LOOKED_AT] if len(held_out) > 1 else held_out
         met.add("flagged", flagged(model.explainer.likelihood(some).cpu()).any(dim=1))
-    return Usual(met, quantiles)
+    scale = model.scale
+    return Usual(met, quantiles, (scale.threshold, scale.alarm))

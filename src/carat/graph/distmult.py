@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 from torch import Tensor
@@ -32,6 +32,7 @@ class DistMultNetwork(TrainableNetwork):
 
     ends: Tensor
     offsets: Tensor
+    tables_of_weights: ClassVar[Mapping[str, str]] = {"entities": "ids"}
 
     def __init__(self, vocabulary: Vocabulary, relations: Relations, *, dim: int, negatives: int) -> None:
         super().__init__()
@@ -121,6 +122,7 @@ class KnowledgeGraph(Fitted):
         self.metapaths_ = tuple(tuple(path) for path in self.metapaths or self._discover(data, run))
         with run.seeded("graph"):
             self._build(data.vocabulary, data.pairs)
+        self._started(self.network_, data.vocabulary)
         edges = self.relations_.edges(data.pairs, data.vocabulary)
         if not len(edges):
             raise InputError("no two values along the metapaths were ever seen together; choose other metapaths")

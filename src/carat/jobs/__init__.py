@@ -1,8 +1,9 @@
 """Jobs: a table goes through a model and comes out as batches; the one runner under every door.
 
 `score`, `explain` and `recourse` make a `Job`: iterate over it for its batches, or pour it `into` sinks. `audit` needs
-no model and makes an `AuditJob`, with the same manners and one batch. `update` makes a job that ends in a new model. A job knows no terminal and no page: an observer
-is told of its progress and remarks, and it can be cancelled between two batches.
+no model and makes an `AuditJob`, with the same manners and one batch. `update` makes a job that ends in a new model. A
+job knows no terminal and no page: an observer is told of its progress and remarks, and it can be cancelled between two
+batches.
 """
 
 from carat.jobs.audit_job import AuditJob, AuditSummary, audit

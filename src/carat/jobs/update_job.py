@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from carat.data import Table, open_source
 from carat.errors import InputError
-from carat.fitting.model import Model, opened
+from carat.fitting.model import Model, has_networks, opened
 from carat.fitting.update import Change
 from carat.fitting.update import update as update_records
 from carat.jobs.decided import Decided
@@ -83,13 +84,11 @@ class UpdateJob(Job[ScoreBatch]):
         stage = self.observer.stage("looking at the new rows", self._rows)
         for part in self._tables():
             for piece in pieces(part):
-                decided = torch.zeros(len(piece), dtype=torch.bool)
-                if self.decided is not None:
-                    piece, decided = self.decided.apply(piece)
-                batch = self._looked(piece)
-                parts.append(piece)
+                table, decided = self._as_decided(piece)
+                batch = self._looked(table)
+                parts.append(table)
                 skipped.append(batch.anomalous & ~decided & (not self.all))
-                self.summary.records += len(piece)
+                self.summary.records += len(table)
                 yield batch
                 stage.advance(len(piece))
         stage.finish()
@@ -102,6 +101,12 @@ class UpdateJob(Job[ScoreBatch]):
             self.model, added, skipped=torch.cat(skipped), forget=self._forgotten(), label=self.label, run=run
         )
         self._tell(change)
+
+    def _as_decided(self, piece: Table) -> tuple[Table, Tensor]:
+        """Records with the cells that a person decided on, and which of them have one, bool [n]."""
+        if self.decided is None:
+            return piece, torch.zeros(len(piece), dtype=torch.bool)
+        return self.decided.apply(piece)
 
     def _looked(self, piece: Table) -> ScoreBatch:
         """Scores and alarms of records; where all may join, nobody asks for them."""
@@ -121,12 +126,13 @@ class UpdateJob(Job[ScoreBatch]):
             self.remark("decided", self.decided.in_words())
         if change.skipped:
             rows = "1 row was" if change.skipped == 1 else f"{change.skipped:,} rows were"
-            self.remark("skipped", f"{rows} not added: the model calls them anomalous (`all` adds them too)")
+            self.remark("skipped", f"{rows} skipped: the model calls {_them(change.skipped)} anomalous")
         if self.forget is not None:
             if change.not_found:
-                rows = "1 row" if change.not_found == 1 else f"{change.not_found:,} rows"
-                self.remark("not-found", f"{rows} to forget: the model does not hold them", warning=True)
-            if change.forgotten and _has_networks(self.model):
+                rows = "1 row was" if change.not_found == 1 else f"{change.not_found:,} rows were"
+                lacks = f"{rows} not forgotten: the model does not hold {_them(change.not_found)}"
+                self.remark("not-found", lacks, warning=True)
+            if change.forgotten and has_networks(self.model):
                 self.remark("networks", NETWORKS, warning=True)
 
     def empty(self) -> ScoreBatch:
@@ -165,9 +171,5 @@ def updated_model(
         return job.updated
 
 
-def _has_networks(model: Model) -> bool:
-    """Whether some part learned records by training: what is counted forgets, what is trained does not."""
-    judge = model.explainer
-    beside = getattr(judge, "beside_", None)
-    trained = {part.name for part in (judge, beside, model.graph) if part is not None}
-    return bool(trained & {"transformer", "distmult"}) or model.detector.name not in ("counts", "context")
+def _them(count: int) -> str:
+    return "it" if count == 1 else "them"

@@ -31,6 +31,8 @@ SURE = 3.0
 """Standard errors between what was counted and what is taken for sure."""
 LEAST = 0.005
 """A share below this is never much, whatever it was before."""
+AGED = "aged"
+"""The code of the remark."""
 LOW = 0.1
 """Records below this quantile of the usual scores score low."""
 QUANTILES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
@@ -71,10 +73,12 @@ class Usual:
     Args:
         counted: their shares.
         quantiles: of their scores, by quantile.
+        cuts: the score below which, and the alarm from which on, records were listed.
     """
 
     counted: Counted
     quantiles: Mapping[str, float]
+    cuts: tuple[float, float | None]
 
     @property
     def low(self) -> float | None:
@@ -87,12 +91,14 @@ class Usual:
             "records": dict(self.counted.records),
             "found": dict(self.counted.found),
             "quantiles": dict(self.quantiles),
+            "cuts": list(self.cuts),
         }
 
     @classmethod
     def from_json(cls, facts: Mapping[str, Any]) -> Usual:
         """The inverse of `to_json`."""
-        return cls(Counted(dict(facts["records"]), dict(facts["found"])), dict(facts["quantiles"]))
+        score, alarm = facts["cuts"]
+        return cls(Counted(dict(facts["records"]), dict(facts["found"])), dict(facts["quantiles"]), (score, alarm))
 
     def unusual(self, met: Counted) -> list[str]:
         """Which shares of a table are far above the usual ones; chance alone does not do that."""

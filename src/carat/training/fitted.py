@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from carat.data.pairs import Pairs
 from carat.data.training_data import TrainingData
@@ -17,6 +17,7 @@ from carat.data.vocabulary import UNSEEN, Vocabulary
 from carat.errors import NotFittedError
 from carat.observing import Stage
 from carat.training.run import Run
+from carat.training.start import Start
 
 
 class Fitted(ABC):
@@ -26,6 +27,8 @@ class Fitted(ABC):
     """How the command line and the model folder call it."""
 
     device_: torch.device
+    start_: Start | None = None
+    """The weights that `fit` begins with; None begins with random ones."""
     beyond_: Tensor | None = None
     """From which id on each domain's entities came after this part was trained, int64 [m]; None where none did."""
 
@@ -83,6 +86,17 @@ class Fitted(ABC):
     def restore_facts(self, facts: Mapping[str, Any]) -> None:
         """Take up what `facts` gave."""
         self.device_ = torch.device("cpu")
+
+    def start_from(self, other: Fitted, vocabulary: Vocabulary) -> Self:
+        """Let the next `fit` begin with the weights that another part of this kind has, by their `vocabulary`."""
+        if type(other) is type(self):
+            self.start_ = Start(other.tensors(), vocabulary)
+        return self
+
+    def _started(self, network: nn.Module, vocabulary: Vocabulary, prefix: str = "") -> None:
+        """Fill a fresh network with the weights to begin with, where there are any."""
+        if self.start_ is not None:
+            self.start_.fill(network, vocabulary, prefix)
 
     def _in_parts(
         self, function: Callable[[Tensor], Tensor], ids: Tensor, rows: int, stage: Stage | None = None
