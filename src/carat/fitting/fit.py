@@ -189,6 +189,9 @@ def fit_prepared(
     )
     model = replace(model, blends=learned_blends(model, data, run))
     usual = usual_of(model, data.held_out).to_json()
+    for part in (detector, explainer, getattr(explainer, "beside_", None), graph):
+        if isinstance(part, Fitted):
+            part.start_ = None
     seconds = round(time.monotonic() - began, 2)
     return replace(model, training={**model.training, "usual": usual, "seconds": seconds})
 
@@ -201,9 +204,7 @@ def _start(parts: Recipe, model: Model) -> None:
         if isinstance(mine, Fitted) and isinstance(other, Fitted):
             begun += mine.start_from(other, model.vocabulary).start_ is not None
     if not begun:
-        raise InputError(
-            "`start` has no network of the kind that this fit trains; choose the profile that it was fitted with"
-        )
+        raise InputError("`start` has no network of the kind that this fit trains; use the profile it was fitted with")
 
 
 def learned_blends(model: Model, data: TrainingData, run: Run) -> dict[str, Blend]:

@@ -18,6 +18,7 @@ from carat.graph.relations import Relations
 from carat.training import History, Plan, Run, TrainableNetwork, train
 from carat.training.fitted import Fitted
 from carat.training.negatives import UniformEntities
+from carat.training.start import Start
 
 
 class DistMultNetwork(TrainableNetwork):
@@ -135,6 +136,15 @@ class KnowledgeGraph(Fitted):
         ).for_records(len(edges))
         self.history_ = train(self.network_, edges, plan, run, stage="graph")
         return self.to(run.device)
+
+    def start_from(self, other: Fitted, vocabulary: Vocabulary) -> Self:
+        """Also the relations, where they will be the same: those of given metapaths."""
+        super().start_from(other, vocabulary)
+        same = isinstance(other, KnowledgeGraph) and tuple(map(tuple, self.metapaths or ())) == other.metapaths_
+        if self.start_ is not None and not same:
+            kept = {name: tensor for name, tensor in self.start_.tensors.items() if name != "relations"}
+            self.start_ = Start(kept, vocabulary)
+        return self
 
     def _build(self, vocabulary: Vocabulary, pairs: Pairs) -> None:
         self.offsets_, self.sizes_ = vocabulary.offsets, vocabulary.sizes.tolist()

@@ -80,7 +80,8 @@ class UpdateJob(Job[ScoreBatch]):
         self.summary = UpdateSummary()
 
     def _batches(self) -> Iterator[ScoreBatch]:
-        parts, skipped = [self.model.empty()], [torch.empty(0, dtype=torch.bool)]
+        parts: list[Table] = []
+        skipped = [torch.empty(0, dtype=torch.bool)]
         stage = self.observer.stage("looking at the new rows", self._rows)
         for part in self._tables():
             for piece in pieces(part):
@@ -95,7 +96,7 @@ class UpdateJob(Job[ScoreBatch]):
         if self._adds and self.learned_from is not None:
             again = f"the model has learned from {self.learned_from} of these rows already: now they count twice"
             self.remark("learned-from-already", again, warning=True)
-        added = Table.join(parts) if self._adds else self.model.empty()
+        added = Table.join(parts) if parts else self.model.empty()
         run = Run(seed=self.model.training.get("seed", 0), device=self.model.device, observer=self.observer)
         self.updated, change = update_records(
             self.model, added, skipped=torch.cat(skipped), forget=self._forgotten(), label=self.label, run=run

@@ -89,8 +89,8 @@ class Fitted(ABC):
 
     def start_from(self, other: Fitted, vocabulary: Vocabulary) -> Self:
         """Let the next `fit` begin with the weights that another part of this kind has, by their `vocabulary`."""
-        if type(other) is type(self):
-            self.start_ = Start(other.tensors(), vocabulary)
+        if type(other) is type(self) and (tensors := other.tensors()):
+            self.start_ = Start(tensors, vocabulary)
         return self
 
     def _started(self, network: nn.Module, vocabulary: Vocabulary, prefix: str = "") -> None:

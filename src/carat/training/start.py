@@ -17,7 +17,7 @@ from carat.data.vocabulary import FIRST, Vocabulary
 class Start:
     """What another network has learned.
 
-    A network says with `tables` what the first dimension of its weights runs over: `ids` (every id of every domain),
+    A network says with `tables_of_weights` what the first dimension of its weights runs over: `ids` (every id of every domain),
     `entities` (without the reserved ids), `domains`, or `domain pairs` (both of the first two dimensions). Rows are
     matched by the text of the entity and the name of the domain. Other weights are taken as they are, those of another
     shape not at all.
@@ -34,7 +34,7 @@ class Start:
         """Overwrite the weights of a fresh network as far as they match; how many tensors did.
 
         Args:
-            network: on the CPU, with `tables` by the last part of a name.
+            network: on the CPU.
             vocabulary: what its ids mean.
             prefix: of the names that these weights have among the tensors.
         """
@@ -45,23 +45,17 @@ class Start:
                 other = self.tensors.get(f"{prefix}{name}")
                 if other is None:
                     continue
-                kind = kind_of(network, name)
-                other = other.detach().cpu()
-                if kind is None:
-                    fits = other.shape == weight.shape
-                    rows: tuple[Tensor, Tensor] = (torch.empty(0), torch.empty(0))
-                else:
-                    fits = other.shape[1:] == weight.shape[1:] or kind == "domain pairs"
-                    rows = maps["domains" if kind == "domain pairs" else kind]
-                if not fits:
-                    continue
-                if kind is None:
+                kind, other = kind_of(network, name), other.detach().cpu()
+                if kind is None and other.shape == weight.shape:
                     weight.copy_(other)
                 elif kind == "domain pairs":
-                    mine, theirs = rows
+                    mine, theirs = maps["domains"]
                     weight[mine[:, None], mine] = other[theirs[:, None], theirs]
+                elif kind is not None and other.shape[1:] == weight.shape[1:]:
+                    mine, theirs = maps[kind]
+                    weight[mine] = other[theirs]
                 else:
-                    weight[rows[0]] = other[rows[1]]
+                    continue
                 taken += 1
         return taken
 
@@ -83,23 +77,18 @@ def _maps(before: Vocabulary, after: Vocabulary) -> dict[str, tuple[Tensor, Tens
     """By what a dimension runs over: places after, and the places before that they match."""
     places = {domain.name: number for number, domain in enumerate(before.domains)}
     shared = [(number, places[domain.name]) for number, domain in enumerate(after.domains) if domain.name in places]
-    ids: list[tuple[np.ndarray, np.ndarray]] = []
-    entities: list[tuple[np.ndarray, np.ndarray]] = []
-    reserved = np.arange(FIRST)
+    found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {"ids": [], "entities": [], "domains": []}
     for new, old in shared:
-        found = pc.index_in(after.domains[new].entities, value_set=before.domains[old].entities)
-        place = pc.fill_null(found, -1).to_numpy(zero_copy_only=False)
-        mine = np.flatnonzero(place >= 0)
-        starts = int(after.offsets[new]), int(before.offsets[old])
-        ids.append(
-            (np.append(reserved, mine + FIRST) + starts[0], np.append(reserved, place[mine] + FIRST) + starts[1])
-        )
-        entities.append((mine + starts[0] - FIRST * new, place[mine] + starts[1] - FIRST * old))
-    return {
-        "ids": _joined(ids),
-        "entities": _joined(entities),
-        "domains": _joined([(np.array([a]), np.array([b])) for a, b in shared]),
-    }
+        place = pc.fill_null(pc.index_in(after.domains[new].entities, value_set=before.domains[old].entities), -1)
+        theirs = place.to_numpy(zero_copy_only=False)
+        mine = np.flatnonzero(theirs >= 0)
+        theirs = theirs[mine]
+        first, second = int(after.offsets[new]), int(before.offsets[old])
+        reserved = np.arange(FIRST)
+        found["ids"] += [(first + reserved, second + reserved), (first + FIRST + mine, second + FIRST + theirs)]
+        found["entities"].append((first - FIRST * new + mine, second - FIRST * old + theirs))
+        found["domains"].append((np.array([new]), np.array([old])))
+    return {kind: _joined(parts) for kind, parts in found.items()}
 
 
 def _joined(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[Tensor, Tensor]:
