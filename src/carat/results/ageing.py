@@ -1,12 +1,13 @@
 """Has a model aged? What is usual in its held-out records, and whether a batch still looks like them.
 
 Shares are of records: with a value never seen in training, with a missing one, with a flagged one, listed as anomalous,
-or scoring among the lowest tenth. A batch speaks of age only where chance can't: the lower bound of its share must lie
-above a multiple of the upper bound of the usual one.
+or scoring among the lowest tenth. A batch speaks of age only where its share is a multiple of the usual one and chance
+can't have made it so.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,8 +28,8 @@ SAYS = {
     "low": "score among the lowest tenth",
 }
 """The shares in words; the most telling first."""
-SURE = 3.0
-"""Standard errors between what was counted and what is taken for sure."""
+SURE = 4.0
+"""Standard errors between two shares that chance does not explain."""
 LEAST = 0.005
 """A share below this is never much, whatever it was before."""
 AGED = "aged"
@@ -107,10 +108,18 @@ class Usual:
         for name, times in TIMES.items():
             if not met.records.get(name) or not usual.records.get(name):
                 continue
-            high = max(bound(usual.found[name], usual.records[name], SURE), LEAST)
-            if bound(met.found[name], met.records[name], -SURE) > times * high:
+            much = met.share(name) >= times * max(usual.share(name), LEAST)
+            if much and _errors(usual, met, name) > SURE:
                 found.append(name)
         return found
+
+
+def _errors(usual: Counted, met: Counted, name: str) -> float:
+    """By how many standard errors of their difference the one share lies above the other."""
+    first, second = usual.records[name], met.records[name]
+    share = (usual.found[name] + met.found[name]) / (first + second)
+    error = math.sqrt(share * (1 - share) * (1 / first + 1 / second))
+    return (met.share(name) - usual.share(name)) / error if error else 0.0
 
 
 def outdated(met: Counted) -> bool:

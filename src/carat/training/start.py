@@ -17,10 +17,10 @@ from carat.data.vocabulary import FIRST, Vocabulary
 class Start:
     """What another network has learned.
 
-    A network says with `tables_of_weights` what the first dimension of its weights runs over: `ids` (every id of every domain),
-    `entities` (without the reserved ids), `domains`, or `domain pairs` (both of the first two dimensions). Rows are
-    matched by the text of the entity and the name of the domain. Other weights are taken as they are, those of another
-    shape not at all.
+    A network says with `tables_of_weights` what the first dimension of its weights runs over: `ids` (every id of every
+    domain), `entities` (without the reserved ids), `domains`, or `domain pairs` (both of the first two dimensions).
+    Rows are matched by the text of the entity and the name of the domain. Other weights are taken as they are, those of
+    another shape not at all.
 
     Args:
         tensors: the weights, by name.
