@@ -142,7 +142,7 @@ def test_what_is_forgotten_leaves_no_text(tmp_path: Path, model: carat.Model) ->
 def test_what_the_gate_lists_is_skipped(model: carat.Model, whole: pa.Table) -> None:
     odd = frame([{**NEW, "Port": "Port-3a", "Buyer": "Buyer-2a"}])
     assert model.score(odd)["anomalous"].to_pylist() == [True]
-    new = model.update(pa.concat_tables([whole.slice(600, 50), odd]))
+    new = model.update(pa.concat_tables([odd, whole.slice(600, 50)]))
     entry = new.training["history"][-1]
     assert entry["skipped"] >= 1
     assert entry["added"] + entry["skipped"] == 51

@@ -24,12 +24,15 @@ USUAL = Usual(counted(unseen=(20, 2_000), listed=(20, 2_000), missing=(400, 2_00
 @pytest.mark.parametrize(
     ("met", "aged"),
     [
+        (counted(unseen=(1, 2)), False),
         (counted(unseen=(3, 50)), False),
         (counted(unseen=(25, 50)), True),
         (counted(unseen=(300, 10_000)), True),
         (counted(unseen=(110, 10_000)), False),
         (counted(missing=(2_600, 10_000)), False),
         (counted(missing=(6_000, 10_000)), True),
+        (counted(listed=(60, 100)), False),
+        (counted(listed=(40, 100)), True),
         (counted(unseen=(0, 0)), False),
         (Counted(), False),
     ],

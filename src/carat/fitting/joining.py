@@ -24,7 +24,7 @@ class Joined:
     Args:
         vocabulary: with their new entities at its end, which are not counted yet.
         ids: in that vocabulary, int32 [n, m].
-        held_out: which of them are held out, bool [n]: the newest tenth.
+        held_out: which of them are held out, bool [n].
     """
 
     vocabulary: Vocabulary
@@ -32,11 +32,12 @@ class Joined:
     held_out: Tensor
 
     @classmethod
-    def of(cls, table: Table, *, min_count: int = 1) -> Joined:
+    def of(cls, table: Table, held_out: Tensor, *, min_count: int = 1) -> Joined:
         """The records of a table that was read with the model's vocabulary.
 
         Args:
             table: the records.
+            held_out: which of them are, bool [n].
             min_count: entities that come less often stay unseen.
         """
         ids, texts = table.ids.clone(), {}
@@ -53,7 +54,7 @@ class Joined:
             ids[rows, number] = torch.from_numpy(place[known].astype(np.int32)) + first
             texts[domain.name] = new
         vocabulary = table.vocabulary.extended(texts) if any(len(new) for new in texts.values()) else table.vocabulary
-        return cls(vocabulary, ids, newest(table))
+        return cls(vocabulary, ids, held_out)
 
 
 def _often(text: pa.Array, min_count: int) -> pa.Array:

@@ -21,7 +21,7 @@ from carat.errors import InputError
 from carat.explain import Judge
 from carat.fitting.fit import learned_blends
 from carat.fitting.gating import set_gate
-from carat.fitting.joining import Joined, leaving
+from carat.fitting.joining import Joined, leaving, newest
 from carat.fitting.model import Model
 from carat.fitting.renewing import renewed_detector, renewed_explainer, renewed_graph
 from carat.fitting.usual import usual_of
@@ -41,7 +41,7 @@ class Change:
 
     Args:
         added: records that joined, those held out among them.
-        skipped: records that did not, for the gate lists them.
+        skipped: records that did not, for the gate lists them; older held-out ones that it lists among them.
         forgotten: records that left.
         not_found: records that were to be forgotten and are not there.
         new_values: entities that the model did not know.
@@ -87,17 +87,24 @@ class Stock:
         left = Stock(self.train[~train], self.held_out[~held_out])
         return left, Stock(self.train[train], self.held_out[held_out])
 
-    def plus(self, joined: Joined) -> tuple[Stock, Tensor]:
-        """With records that join, and those learned from that were not before, int32 [k, m].
+    def plus(self, joined: Joined, gate: Model | None) -> tuple[Stock, Tensor, Tensor]:
+        """With records that join; those learned from that were not before; those dropped, int32 [k, m] both.
 
         The newest held-out records say best what is normal now. Older ones are held out only as far as there would be
-        too few.
+        too few. Else they are learned from, unless the gate lists them.
+
+        Args:
+            joined: the records.
+            gate: the model whose gate decides; None lets all in.
         """
         new = joined.ids[joined.held_out]
         kept = min(max(ENOUGH - len(new), 0), len(self.held_out)) if len(new) else len(self.held_out)
         older = len(self.held_out) - kept
-        learned = torch.cat([self.held_out[:older], joined.ids[~joined.held_out]])
-        return Stock(torch.cat([self.train, learned]), torch.cat([self.held_out[older:], new])), learned
+        freed = self.held_out[:older]
+        listed = torch.zeros(older, dtype=torch.bool) if gate is None or not older else _listed(gate, freed)
+        learned = torch.cat([freed[~listed], joined.ids[~joined.held_out]])
+        held_out = torch.cat([self.held_out[older:], new])
+        return Stock(torch.cat([self.train, learned]), held_out), learned, freed[listed]
 
 
 def update(
@@ -124,22 +131,23 @@ def update(
     if forget is not None and not model.holds_records:
         raise InputError("this model holds no rows, so it can't tell which ones to forget; fit it again without them")
     stage = run.observer.stage("updating the counts", 2)
-    rows = torch.arange(len(added)) if skipped is None else torch.nonzero(~skipped).flatten()
-    joined = Joined.of(added.take(rows), min_count=model.training.get("min_count", 1))
-    calibrated = model.held_out is not None or int(joined.held_out.sum()) >= FEWEST
-    if not calibrated:
-        joined = replace(joined, held_out=torch.zeros_like(joined.held_out))
+    held_out = newest(added)
+    calibrated = model.held_out is not None or int(held_out.sum()) >= FEWEST
+    held_out &= calibrated
+    # Held out are listed records too, as in a fit: of normal ones alone, each update would set a stricter threshold.
+    rows = torch.arange(len(added)) if skipped is None else torch.nonzero(~skipped | held_out).flatten()
+    joined = Joined.of(added.take(rows), held_out[rows], min_count=model.training.get("min_count", 1))
     left, gone = Stock.of(model).without(added.ids[:0] if forget is None else forget.ids)
-    stock, learned = left.plus(joined)
+    stock, learned, dropped = left.plus(joined, None if skipped is None else model)
     stage.advance()
-    vocabulary = _recounted(joined, torch.cat([gone.train, gone.held_out]))
+    vocabulary = _recounted(joined, torch.cat([gone.train, gone.held_out, dropped]))
     pairs = model.pairs.to("cpu").less(Pairs.of(gone.train, model.vocabulary))
     pairs = pairs.moved(model.vocabulary, vocabulary).plus(Pairs.of(learned, vocabulary))
     stage.finish()
     forgotten = len(gone.train) + len(gone.held_out)
     change = Change(
         added=len(joined.ids),
-        skipped=len(added) - len(rows),
+        skipped=len(added) - len(rows) + len(dropped),
         forgotten=forgotten,
         not_found=(0 if forget is None else len(forget)) - forgotten,
         new_values=joined.vocabulary.total - model.vocabulary.total,
@@ -160,6 +168,11 @@ def update(
     history = [*model.training.get("history", []), entry]
     seconds = round(time.monotonic() - began, 2)
     return replace(made, training={**made.training, "history": history, "updated_seconds": seconds}), change
+
+
+def _listed(model: Model, ids: Tensor) -> Tensor:
+    """Which records ids [n, m] a model's gate lists, bool [n]."""
+    return model.scale.anomalous(model.detector.score(ids).cpu(), model.alarm(ids))
 
 
 def _recounted(joined: Joined, gone: Tensor) -> Vocabulary:

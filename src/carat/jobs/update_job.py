@@ -99,7 +99,12 @@ class UpdateJob(Job[ScoreBatch]):
         added = Table.join(parts) if parts else self.model.empty()
         run = Run(seed=self.model.training.get("seed", 0), device=self.model.device, observer=self.observer)
         self.updated, change = update_records(
-            self.model, added, skipped=torch.cat(skipped), forget=self._forgotten(), label=self.label, run=run
+            self.model,
+            added,
+            skipped=None if self.all else torch.cat(skipped),
+            forget=self._forgotten(),
+            label=self.label,
+            run=run,
         )
         self._tell(change)
 

@@ -7,7 +7,6 @@ can't have made it so.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,8 +27,12 @@ SAYS = {
     "low": "score among the lowest tenth",
 }
 """The shares in words; the most telling first."""
-SURE = 4.0
-"""Standard errors between two shares that chance does not explain."""
+SURE = 3.0
+"""Standard errors by which either share may be off by chance."""
+SELECTED = ("flagged", "listed", "low")
+"""Where more than half of the rows are so, somebody has picked them, and they say nothing of age."""
+FEWEST = 10
+"""Fewer rows than this are no sign of anything."""
 LEAST = 0.005
 """A share below this is never much, whatever it was before."""
 AGED = "aged"
@@ -109,17 +112,12 @@ class Usual:
             if not met.records.get(name) or not usual.records.get(name):
                 continue
             much = met.share(name) >= times * max(usual.share(name), LEAST)
-            if much and _errors(usual, met, name) > SURE:
+            high = bound(usual.found[name], usual.records[name], SURE)
+            low = bound(met.found[name], met.records[name], -SURE)
+            selected = name in SELECTED and met.share(name) > 0.5
+            if much and met.found[name] >= FEWEST and low > high and not selected:
                 found.append(name)
         return found
-
-
-def _errors(usual: Counted, met: Counted, name: str) -> float:
-    """By how many standard errors of their difference the one share lies above the other."""
-    first, second = usual.records[name], met.records[name]
-    share = (usual.found[name] + met.found[name]) / (first + second)
-    error = math.sqrt(share * (1 - share) * (1 / first + 1 / second))
-    return (met.share(name) - usual.share(name)) / error if error else 0.0
 
 
 def outdated(met: Counted) -> bool:
