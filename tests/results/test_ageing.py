@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import carat
-from carat.jobs import explain, recourse, score
+from carat.jobs import Job, explain, recourse, score
 from carat.results.ageing import Counted, Usual, in_words
 from tests.support.fitted import frame
 from tests.support.planted import planted_table
@@ -58,7 +59,7 @@ def model() -> carat.Model:
     return carat.fit(planted_table(1_500), profile="instant", device="cpu")
 
 
-def codes(job: carat.jobs.Job) -> list[str]:  # type: ignore[type-arg]
+def codes(job: Job[Any]) -> list[str]:
     for _ in job:
         pass
     return [remark.code for remark in job.summary.remarks]
@@ -78,7 +79,7 @@ def test_other_rows_are(model: carat.Model) -> None:
     strange = frame(
         [{**row, "Good": f"New-{number % 40}"} if number % 4 == 0 else row for number, row in enumerate(later)]
     )
-    jobs = [score(model, strange), explain(model, strange), recourse(model, strange, top=5)]
+    jobs: list[Job[Any]] = [score(model, strange), explain(model, strange), recourse(model, strange, top=5)]
     for job in jobs:
         assert "aged" in codes(job), job.name
     assert jobs[0].summary.facts()["shares"]["unseen"] == 0.25
