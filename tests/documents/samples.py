@@ -26,6 +26,7 @@ def write_samples(folder: Path) -> None:
         pyarrow.csv.write_csv(table, folder / name)
     pyarrow.csv.write_csv(table.slice(ROWS - NEW_ROWS), folder / "today.csv")
     pyarrow.csv.write_csv(table.slice(ROWS - NEW_ROWS), folder / "new.csv")
+    pyarrow.csv.write_csv(table.slice(ROWS - NEW_ROWS), folder / "june.csv")
     pyarrow.parquet.write_table(table, folder / "shipments.parquet")
     lines = (json.dumps(row, default=str) + "\n" for row in table.slice(ROWS - NEW_ROWS).to_pylist())
     (folder / "new.jsonl").write_text("".join(lines), encoding="utf-8")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from carat.memory import store
-from carat.memory.store import Records, _merged
+from carat.memory.store import Records, merged
 from tests.memory.test_vote import WORDS
 
 tables = st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=40)
@@ -23,7 +23,7 @@ def as_sets(ids: Tensor, count: Tensor) -> dict[tuple[int, ...], int]:
 @settings(deadline=None)
 def test_merged_as_torch_does(rows: list[list[int]]) -> None:
     ids = torch.tensor(rows, dtype=torch.int32)
-    unique, group, count = _merged(ids)
+    unique, group, count = merged(ids)
     expected, times = torch.unique(ids, dim=0, return_counts=True)
     assert as_sets(unique, count) == as_sets(expected, times)
     assert len(unique) == len(expected), "no record twice"
@@ -44,14 +44,14 @@ def test_the_order_of_the_records_is_nothing(rows: list[list[int]], random: obje
 def test_records_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Multiplied by nothing, all records have the same hash."""
     rows = torch.randint(6, (200, 3), generator=torch.Generator().manual_seed(0), dtype=torch.int32)
-    usual = _merged(rows)
+    usual = merged(rows)
     monkeypatch.setattr(store, "_ODD", 0)
-    unique, group, count = _merged(rows)
+    unique, group, count = merged(rows)
     assert as_sets(unique, count) == as_sets(usual[0], usual[2])
     assert torch.equal(unique[group.long()], rows)
     assert group.dtype == usual[1].dtype
     reordered = torch.randperm(200, generator=torch.Generator().manual_seed(1))
-    assert torch.equal(_merged(rows[reordered])[0], unique), "still in an order of their own"
+    assert torch.equal(merged(rows[reordered])[0], unique), "still in an order of their own"
 
 
 def test_lists_hold_every_record_of_an_entity() -> None:

@@ -113,9 +113,13 @@ class Relaxed:
         rows = torch.cat(
             [torch.arange(offset + FIRST, offset + size) for offset, size in zip(offsets, sizes, strict=True)]
         ).to(self.device)
-        self.tables = self.network.vectors.detach()[rows].split(self.entities)
+        # What came after the detector was trained has no vector, and is not proposed.
+        ids = torch.cat([torch.arange(FIRST, size) for size in sizes]).to(self.device)
+        domain = torch.repeat_interleave(torch.tensor(self.entities)).to(self.device)
+        place = self.network.offsets[domain] + detector.legible(ids, domain)
+        self.tables = self.network.vectors.detach()[place].split(self.entities)
         self.starts = torch.tensor(list(itertools.accumulate(self.entities, initial=0))[:-1], device=self.device)
-        self.permitted = constraints.permitted[rows]
+        self.permitted = constraints.permitted[rows] & ~detector.later(ids, domain)
         reference = method.reference.double()
         self.mean = float(reference.mean())
         self.deviation = max(float(reference.std(correction=0)), 1e-12)

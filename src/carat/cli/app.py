@@ -56,6 +56,10 @@ Find the unusual rows of a table: which values do not belong together, and what 
     carat score model today.csv --out scores.csv
     carat recourse model today.csv --out fixes.csv --report page.html
 
+[bold]Every month[/bold], keep the model up to date, in seconds:
+
+    carat update model month.csv --out model --force
+
 [bold]In a hurry?[/bold] The profile instant skips the slow training and takes seconds:
 
     carat fit shipments.csv --out model --profile instant
@@ -194,7 +198,7 @@ def _command(error: Any) -> str:
     return " ".join(["carat", *names])
 
 
-FLAGS = {"domains": "--columns"} | {
+FLAGS = {"domains": "--columns", "start": "--from"} | {
     name: f"--{name}"
     for name in (
         "also",
@@ -218,6 +222,7 @@ FLAGS = {"domains": "--columns"} | {
         "certain",
         "revert",
         "out",
+        "forget",
     )
 }
 """The flags of arguments that the library's errors name."""

@@ -61,6 +61,10 @@ def fit(
             help="Without it, the model does not hold the training rows, but finds fewer wrong values.",
         ),
     ] = True,
+    start: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="MODEL", help="Begin with the networks of this model.", show_default=False),
+    ] = None,
     device: Device = "auto",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same model.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", metavar=FLAG, help="Continue an interrupted fit.")] = False,
@@ -105,6 +109,7 @@ def fit(
                 detector=detector,
                 explainer=None if explainer else False,
                 memory=memory,
+                start=start,
                 device=device,
                 seed=seed,
                 checkpoints=partial,

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from carat.cli.app import RESEARCH, command, plain
+from carat.cli.app import RESEARCH, command, many, plain
 from carat.cli.options import FLAG, ModelFolder
 
 if TYPE_CHECKING:
@@ -46,12 +46,29 @@ def _domains(contents: Contents) -> dict[str, dict[str, Any]]:
     numeric = contents.facts["schema"]["numeric"]
     return {
         name: {
-            "entities": len(part["entities"]),
-            "most_frequent": part["entities"][:3],
+            "entities": sum(entity is not None for entity in part["entities"]),
+            "most_frequent": _most_frequent(part),
             **({"bins": numeric[name]} if name in numeric else {}),
         }
         for name, part in contents.documents["vocabulary"].items()
     }
+
+
+def _most_frequent(part: dict[str, Any], limit: int = 3) -> list[str]:
+    """Values of a column, the most frequent first; after an update their order in the folder is another."""
+    known = [(-count, place) for place, count in enumerate(part["counts"]) if part["entities"][place] is not None]
+    return [part["entities"][place] for _, place in sorted(known)[:limit]]
+
+
+def _history_line(entry: dict[str, Any]) -> str:
+    """What an update did, and when."""
+    said = [many(entry["added"], "row") + " added"]
+    if entry["skipped"]:
+        said.append(f"{entry['skipped']:,} skipped")
+    if entry["forgotten"] or entry["not_found"]:
+        said.append(f"{entry['forgotten']:,} forgotten")
+    data = f", {entry['data']}" if entry["data"] else ""
+    return f"{entry['when']} update{data}: {', '.join(said)} (from {entry['from']})"
 
 
 def _explainer_line(explainer: dict[str, Any] | None, training: dict[str, Any]) -> str:
@@ -89,6 +106,7 @@ def _metapaths_line(facts: dict[str, Any]) -> str:
 
 def _print(path: Path, facts: dict[str, Any]) -> None:
     from carat.fitting.found import in_words
+    from carat.results.ageing import Usual, described
 
     console = Console(emoji=False)
     training, detector, threshold = facts["training"], facts["detector"], facts["threshold"]
@@ -114,6 +132,10 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
         if facts["schema"][role]:
             lines[role] = facts["schema"][role]
     lines["memory"] = _memory_line(facts["explainer"])
+    if "usual" in training:
+        lines["usual"] = f"of the held-out rows, {described(Usual.from_json(training['usual']))}"
+    if training.get("history"):
+        lines["history"] = "\n".join(_history_line(entry) for entry in training["history"])
     found = in_words(training)
     if found:
         lines["found"] = "\n".join(found)

@@ -26,6 +26,8 @@ HINTS = {
     "domains": "; leave one out with --without NAME",
     "learned-from": " (carat recourse --top N)",
     "crowded": ", with --without NAME",
+    "aged": " (carat update, or carat fit)",
+    "skipped": "; add them too with --all",
     "audited": "; leave one out with --without NAME",
 }
 """What the command line can do about a remark."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from carat.data.vocabulary import FIRST, Vocabulary
 
@@ -68,6 +69,39 @@ class Pairs:
             return torch.zeros_like(key)
         place = torch.searchsorted(self.keys, key.contiguous()).clamp_(max=len(self.keys) - 1)
         return torch.where(self.keys[place] == key, self.counts[place].to(torch.int64), 0)
+
+    def moved(self, before: Vocabulary, after: Vocabulary) -> Pairs:
+        """The same counts in the layout of another vocabulary with the same ids; what it does not have is left out."""
+        total = after.total
+        low, high = self.keys // self.total, self.keys % self.total
+        ends, kept = [], torch.ones_like(self.keys, dtype=torch.bool)
+        offsets, starts, sizes = (each.to(self.keys.device) for each in (before.offsets, after.offsets, after.sizes))
+        for rows in (low, high):
+            domain = torch.bucketize(rows, offsets, right=True) - 1
+            ids = rows - offsets[domain]
+            kept &= ids < sizes[domain]
+            ends.append(ids + starts[domain])
+        # Within a domain and from domain to domain the order of rows is the same, so the keys still ascend.
+        keys = (ends[0] * total + ends[1])[kept]
+        parts = zip(self.singles.split(before.sizes.tolist()), after.sizes.tolist(), strict=True)
+        singles = [functional.pad(part[:size], (0, max(size - len(part), 0))) for part, size in parts]
+        return Pairs(keys, self.counts[kept], torch.cat(singles), self.records)
+
+    def plus(self, other: Pairs) -> Pairs:
+        """The counts of both, which have one layout."""
+        return self._joined(other, 1)
+
+    def less(self, other: Pairs) -> Pairs:
+        """The counts without those of records that are among the ones counted here."""
+        return self._joined(other, -1)
+
+    def _joined(self, other: Pairs, sign: int) -> Pairs:
+        keys, place = torch.cat([self.keys, other.keys]).unique(sorted=True, return_inverse=True)
+        counts = torch.zeros(len(keys), dtype=torch.int64, device=keys.device)
+        counts.index_add_(0, place, torch.cat([self.counts, sign * other.counts]).to(torch.int64))
+        there = counts > 0
+        singles = self.singles + sign * other.singles
+        return Pairs(keys[there], counts[there].to(torch.int32), singles, self.records + sign * other.records)
 
     def adjacency(self) -> tuple[Tensor, Tensor, Tensor]:
         """Every entity's partners, both ways: starts int64 [total + 1], partner rows int64 [2p], counts int32 [2p].

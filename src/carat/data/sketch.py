@@ -113,8 +113,8 @@ class Sketch:
         limit = min(self.limit, met.limit)
         once, more, keys = (part[part <= limit] for part in (self.once, self.more, met.keys))
         learned, rare = _rare(keys, once, more)
-        chance = _bound(*self.chance, SURE)
-        return _bound(learned, rare, -SURE) > (1 + chance) / 2
+        chance = bound(*self.chance, SURE)
+        return bound(learned, rare, -SURE) > (1 + chance) / 2
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary that `from_json` reads back."""
@@ -150,10 +150,10 @@ def _rare(keys: np.ndarray, once: np.ndarray, more: np.ndarray) -> tuple[int, in
     return learned, len(keys) - int(np.isin(keys, more).sum())
 
 
-def _bound(hits: int, of: int, errors: float) -> float:
+def bound(hits: int, of: int, errors: float) -> float:
     """Wilson's bound of a share, so many standard errors above (or, negative, below) what was counted.
 
-    >>> round(_bound(9, 10, -3), 2), _bound(0, 0, 3)
+    >>> round(bound(9, 10, -3), 2), bound(0, 0, 3)
     (0.43, 1.0)
     """
     square = errors * errors

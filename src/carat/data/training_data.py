@@ -54,12 +54,14 @@ class TrainingData:
         held_out: int32 [v, m].
         vocabulary: what the ids mean.
         advance: told of every two domains whose pairs were counted, for a progress display.
+        counted: the pair counts, where they are known already.
     """
 
     train: Tensor
     held_out: Tensor
     vocabulary: Vocabulary
     advance: Callable[[int], None] | None = None
+    counted: Pairs | None = None
 
     @classmethod
     def split(
@@ -78,7 +80,7 @@ class TrainingData:
     @cached_property
     def pairs(self) -> Pairs:
         """Co-occurrence counts of the records to learn from."""
-        return Pairs.of(self.train, self.vocabulary, self.advance)
+        return Pairs.of(self.train, self.vocabulary, self.advance) if self.counted is None else self.counted
 
     @property
     def first_half(self) -> Tensor:

@@ -4,13 +4,16 @@ An id is local to its domain. Two ids are reserved in every domain, so that mask
 `MISSING` (0: a null; not an entity, never counted, never proposed) and `UNSEEN` (1: an entity that training
 never met). Entities follow from `FIRST` (2), the most frequent first, ties by text: the same table gives the
 same ids whatever the order of its rows.
+
+An id never moves. Entities that come with an update are appended, so they no longer follow frequency. One that was
+forgotten keeps its id and loses its text: to whoever reads a table it is unseen.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,18 +34,47 @@ FIRST = 2
 class Domain:
     """One domain: its name, its entities in the order of their ids, and how often each was seen.
 
-    `counts` holds a number for every entity; `bins` is there for a numeric domain only.
+    `counts` holds a number for every entity; `bins` is there for a numeric domain only. `learned` is how many of the
+    entities, the first ones, there were when networks were trained; None is all of them. The text of a forgotten entity
+    is null.
     """
 
     name: str
     entities: pa.Array
     counts: np.ndarray
     bins: Bins | None = None
+    learned: int | None = None
 
     @property
     def size(self) -> int:
         """Number of ids, the two reserved ones included."""
         return FIRST + len(self.entities)
+
+    @property
+    def in_use(self) -> int:
+        """Number of entities that are not forgotten."""
+        return len(self.entities) - int(self.entities.null_count)
+
+    def most_frequent(self, limit: int) -> np.ndarray:
+        """Ids of the entities seen most often, of equals the lower id first; none that was forgotten."""
+        there = np.flatnonzero(self.entities.is_valid().to_numpy(zero_copy_only=False))
+        order = np.argsort(-self.counts[there], kind="stable")[:limit]
+        found: np.ndarray = there[order] + FIRST
+        return found
+
+    def extended(self, texts: pa.Array) -> Domain:
+        """The same with new entities at the end, not counted yet; `learned` stays where it was."""
+        learned = len(self.entities) if self.learned is None else self.learned
+        counts = np.concatenate([self.counts, np.zeros(len(texts), dtype=np.int64)])
+        return replace(self, entities=pa.concat_arrays([self.entities, texts]), counts=counts, learned=learned)
+
+    def recounted(self, counts: np.ndarray) -> Domain:
+        """The same with other counts; an entity that no record holds any more is forgotten."""
+        gone = (counts <= 0) & (self.counts > 0)
+        if self.bins is not None or not gone.any():  # a range of numbers is nobody's
+            return replace(self, counts=counts)
+        entities = pc.if_else(pa.array(gone), pa.scalar(None, pa.string()), self.entities)
+        return replace(self, entities=entities, counts=counts)
 
     def encode(self, array: pa.Array) -> tuple[np.ndarray, pa.Array]:
         """Ids (int32 [n]) of a column, and its text where the id is `UNSEEN` (null elsewhere is of no meaning)."""
@@ -97,6 +129,46 @@ class Vocabulary:
         """Number of entities of all domains together."""
         return self.total - FIRST * len(self)
 
+    @property
+    def in_use(self) -> int:
+        """Number of entities of all domains together that are not forgotten."""
+        return sum(domain.in_use for domain in self.domains)
+
+    @property
+    def learned(self) -> Vocabulary:
+        """As networks know it: without what came after they were trained. The same ids mean the same entities."""
+        if all(domain.learned is None for domain in self.domains):
+            return self
+        return Vocabulary(
+            tuple(
+                replace(domain, entities=domain.entities[: domain.learned], counts=domain.counts[: domain.learned])
+                for domain in self.domains
+            )
+        )
+
+    @property
+    def gone(self) -> Tensor:
+        """Which entities were forgotten, bool [total]."""
+        parts = [np.append([False, False], ~d.entities.is_valid().to_numpy(zero_copy_only=False)) for d in self.domains]
+        return torch.from_numpy(np.concatenate([np.empty(0, dtype=bool), *parts]))
+
+    def extended(self, texts: Mapping[str, pa.Array]) -> Vocabulary:
+        """The same with new entities at the end of some domains, by name."""
+        none = pa.array([], pa.string())
+        return Vocabulary(tuple(domain.extended(texts.get(domain.name, none)) for domain in self.domains))
+
+    def recounted(self, counts: Tensor) -> Vocabulary:
+        """The same with other counts, int64 [total]; what no record holds any more is forgotten."""
+        parts = counts.split(self.sizes.tolist())
+        return Vocabulary(
+            tuple(domain.recounted(part[FIRST:].numpy()) for domain, part in zip(self.domains, parts, strict=True))
+        )
+
+    def counted(self, ids: Tensor) -> Tensor:
+        """How often each entity occurs in records ids [n, m], int64 [total]; 0 at the reserved ids."""
+        rows = (ids.to(torch.int64) + self.offsets)[ids >= FIRST]
+        return torch.bincount(rows, minlength=self.total)
+
     def counts(self) -> Tensor:
         """How often each entity was seen, int64 [total]; 0 at the reserved ids."""
         parts = [torch.from_numpy(np.concatenate([[0, 0], d.counts]).astype(np.int64)) for d in self.domains]
@@ -124,6 +196,7 @@ class Vocabulary:
                 "entities": domain.entities.to_pylist(),
                 "counts": domain.counts.tolist(),
                 **({"cuts": list(domain.bins.cuts)} if domain.bins else {}),
+                **({"learned": domain.learned} if domain.learned is not None else {}),
             }
             for domain in self.domains
         }
@@ -138,6 +211,7 @@ class Vocabulary:
                     pa.array(part["entities"], pa.string()),
                     np.asarray(part["counts"], dtype=np.int64),
                     Bins(tuple(part["cuts"])) if "cuts" in part else None,
+                    part.get("learned"),
                 )
                 for name, part in data.items()
             )

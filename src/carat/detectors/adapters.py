@@ -100,7 +100,7 @@ class EstimatorDetector(OutsideDetector):
 
     def _width(self) -> int:
         """Columns of what the estimator is given."""
-        return self.vocabulary_.entities if self.encoding == "onehot" else len(self.vocabulary_)
+        return self.vocabulary_.learned.entities if self.encoding == "onehot" else len(self.vocabulary_)
 
     def _values(self, ids: Tensor) -> Any:
         encoded = self._encode(ids)
@@ -123,7 +123,7 @@ class EstimatorDetector(OutsideDetector):
 
     def _encode(self, ids: Tensor) -> Any:
         if self.encoding is not None:
-            return encode(ids, self.vocabulary_, self.encoding, sparse=self.sparse)
+            return encode(self._legible(ids), self.vocabulary_.learned, self.encoding, sparse=self.sparse)
         frame = self._frame(ids)
         return _as_pandas(frame) if isinstance(frame, pa.Table) else frame
 

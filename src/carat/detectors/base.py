@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from carat.data.training_data import TrainingData
-from carat.data.vocabulary import FIRST
+from carat.data.vocabulary import FIRST, UNSEEN
 from carat.protocols import Terms
 from carat.training import Run
 from carat.training.fitted import Fitted
@@ -33,7 +33,10 @@ class FittedDetector(Fitted):
         self.device_ = run.device
         self.neutral_ = 0.0
         self._fit(data, run)
-        reference = data.held_out if len(data.held_out) else data.train
+        return self.settled(data.held_out if len(data.held_out) else data.train)
+
+    def settled(self, reference: Tensor) -> Self:
+        """With the neutral score of normal records ids [r, m], in place."""
         known = (reference >= FIRST).sum(dim=1) >= 2
         if known.any():
             self.neutral_ = float(self.score(reference[known]).median())
@@ -76,9 +79,15 @@ class GridFittedDetector(FittedDetector):
     def terms(self, ids: Tensor, domains: Tensor, entities: Tensor) -> Terms:
         """Scores of all replacements, taken apart, on the detector's device."""
         ids, domains, entities = (part.to(self.device_, torch.int64) for part in (ids, domains, entities))
+        later = None if self.beyond_ is None else self.later(entities, domains[..., None])
+        if later is not None:
+            ids, entities = self.legible(ids), entities.masked_fill(later, UNSEEN)
         known = (ids >= FIRST).scatter(1, domains, False)
         present = known.sum(dim=1) + domains.shape[1]
         found = self._terms(ids, known, domains, entities, present.clamp(min=2))
+        if later is not None:
+            without = self._raw(ids, known, (present - 1).clamp(min=2))
+            found = _skipping(found, later, without)
         # With fewer than two known entities every combination has the neutral score.
         enough = present >= 2
         return Terms(
@@ -90,3 +99,24 @@ class GridFittedDetector(FittedDetector):
     @abstractmethod
     def _terms(self, ids: Tensor, known: Tensor, domains: Tensor, entities: Tensor, present: Tensor) -> Terms:
         """As `terms`; `known` bool [n, m] excludes the replaced domains, `present` int [n] counts them, at least 2."""
+
+
+def _skipping(terms: Terms, later: Tensor, without: Tensor) -> Terms:
+    """Terms in which replacements that the detector does not know are skipped, as its score skips them.
+
+    Of a single target this is the score itself; of several the rescaling is that of one, for a sum of terms has no
+    other.
+
+    Args:
+        terms: with something meaningless for them.
+        later: which replacements it does not know, bool [n, t, L].
+        without: the score of what is kept, rescaled to a full record, [n].
+    """
+    skipped = (without - terms.constant)[:, None, None].to(terms.unary.dtype)
+    pair = terms.pair
+
+    def both_known(i: int, j: int, part: slice) -> Tensor:
+        assert pair is not None
+        return pair(i, j, part).masked_fill(later[part, i, :, None] | later[part, j, None, :], 0.0)
+
+    return Terms(terms.constant, torch.where(later, skipped, terms.unary), None if pair is None else both_known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -22,6 +22,7 @@ class EmbeddingNetwork(TrainableNetwork):
     """A vector for every id of every domain; the reserved ids' vectors are never used."""
 
     offsets: Tensor
+    tables_of_weights: ClassVar[Mapping[str, str]] = {"vectors": "ids", "pair_weight": "domain pairs"}
 
     def __init__(self, vocabulary: Vocabulary, dim: int) -> None:
         super().__init__()
@@ -68,6 +69,7 @@ class EmbeddingDetector(GridFittedDetector):
     def _fit(self, data: TrainingData, run: Run) -> None:
         with run.seeded(self.name):
             self.network_ = self._network(data.vocabulary, data.marginals())
+        self._started(self.network_, data.vocabulary)
         plan = Plan(epochs=self.epochs, batch_size=self.batch_size, learning_rate=self.learning_rate, patience=10)
         plan = plan.for_records(len(data.train))
         self.history_ = train(
@@ -94,7 +96,8 @@ class EmbeddingDetector(GridFittedDetector):
 
     def restore(self, tensors: Mapping[str, Tensor], vocabulary: Vocabulary, pairs: Pairs) -> None:
         """Rebuild the network around the weights."""
-        self.network_ = self._network(vocabulary, torch.full((vocabulary.total,), 1.0))
+        learned = self._learned(vocabulary)
+        self.network_ = self._network(learned, torch.full((learned.total,), 1.0))
         self.network_.load_state_dict(dict(tensors))
         self.network_.eval()
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from carat.data.sources import frame_like
 from carat.data.training_data import TrainingData
-from carat.data.vocabulary import Vocabulary
+from carat.data.vocabulary import UNSEEN, Vocabulary
 from carat.errors import InputError, NotFittedError
 from carat.training import Run
 
@@ -98,6 +98,10 @@ class OutsideDetector(ABC):
     def _values(self, ids: Tensor) -> Any:
         """One number per record, higher = more normal."""
 
+    def _legible(self, ids: Tensor) -> Tensor:
+        """The same with `UNSEEN` in place of entities that came with an update: outside there is no number for them."""
+        return ids.masked_fill(ids >= self.vocabulary_.learned.sizes.to(ids.device), UNSEEN)
+
     def _frame(self, ids: Tensor) -> Any:
         """The records as text, null where missing or unseen, in the user's frame library."""
         table = pa.table(self.vocabulary_.decode(ids))
@@ -131,4 +135,4 @@ class CallableDetector(OutsideDetector):
         return {"takes": self.takes}
 
     def _values(self, ids: Tensor) -> Any:
-        return self.function(ids if self.takes == "ids" else self._frame(ids))
+        return self.function(self._legible(ids) if self.takes == "ids" else self._frame(ids))

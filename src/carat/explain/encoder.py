@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
@@ -23,6 +26,7 @@ class RowEncoder(nn.Module):
     """
 
     offsets: Tensor
+    tables_of_weights: ClassVar[Mapping[str, str]] = {"embedding": "ids", "domain": "domains"}
 
     def __init__(self, vocabulary: Vocabulary, *, dim: int, layers: int, heads: int, dropout: float) -> None:
         super().__init__()

@@ -30,6 +30,8 @@ from carat.explain.witnesses import SAMPLE, Witnesses
 from carat.memory import EXACT, LIMIT, Memory
 from carat.training import History, Plan, Run, TrainableNetwork, train
 from carat.training.checkpoint import part
+from carat.training.fitted import Fitted
+from carat.training.start import Start
 
 CELLS = 150_000
 """Entities that the judge learns from, about."""
@@ -38,6 +40,8 @@ COPIES = 20
 STOPS = 5
 """One in so many of the first held-out half says when to stop learning."""
 WIDTH = 32
+RATE = 1e-2
+"""Peak of the learning rate; a network that has learned already goes on with a quarter of it."""
 BESIDE: dict[str, type[FittedExplainer]] = {"transformer": TransformerExplainer, "counts": CountsExplainer}
 """The explainers whose word the judge can weigh."""
 
@@ -82,7 +86,15 @@ class Verdict:
 
     @classmethod
     def learned(
-        cls, told: Tensor, stop: Tensor, check: Tensor, epochs: int, run: Run, stage: str, label: str
+        cls,
+        told: Tensor,
+        stop: Tensor,
+        check: Tensor,
+        epochs: int,
+        run: Run,
+        stage: str,
+        label: str,
+        begin: JudgeNetwork | None = None,
     ) -> Verdict:
         """From cells [c, F + 1], the last column of which says whether the entity belongs.
 
@@ -94,12 +106,17 @@ class Verdict:
             run: seed, device and observer.
             stage: name of the training.
             label: what the progress bar calls it.
+            begin: a network that has learned already, to go on from; None begins anew.
         """
         with run.seeded(stage):
             network = JudgeNetwork(told.shape[1] - 1)
-        network.mean = told[:, :-1].mean(dim=0)
-        network.spread = told[:, :-1].std(dim=0).nan_to_num(nan=1.0).clamp(min=1e-3)
-        plan = Plan(epochs=epochs, batch_size=1024, learning_rate=1e-2).for_records(len(told))
+        if begin is None:
+            network.mean = told[:, :-1].mean(dim=0)
+            network.spread = told[:, :-1].std(dim=0).nan_to_num(nan=1.0).clamp(min=1e-3)
+        else:
+            network.load_state_dict(begin.state_dict())
+        rate = RATE if begin is None else RATE / 4
+        plan = Plan(epochs=epochs, batch_size=1024, learning_rate=rate).for_records(len(told))
         history = train(network, told, plan, run, stage=stage, label=label, validation=stop)
         with torch.no_grad():
             logits = network(check[:, :-1].to(run.device)).cpu()
@@ -178,8 +195,15 @@ class Judge(FittedExplainer):
         self._unfitted()
         self.memory_.fit(data, run)
         if self.beside_ is not None:
+            self.beside_.start_ = self.start_
             self.beside_.fit(data, run)
         return self.relearn(data, run)
+
+    def start_from(self, other: Fitted, vocabulary: Vocabulary) -> Self:
+        """The explainer beside it begins with the weights of another judge's."""
+        if isinstance(other, Judge) and other.beside_ is not None and other.beside == self.beside:
+            self.start_ = Start(other.beside_.tensors(), vocabulary)
+        return self
 
     def put_beside(self, explainer: FittedExplainer, data: TrainingData, run: Run | None = None) -> Self:
         """The same around an explainer that is fitted on the same records already; it is not changed."""
@@ -192,8 +216,15 @@ class Judge(FittedExplainer):
         self.beside_ = explainer
         return self.relearn(data, run)
 
-    def relearn(self, data: TrainingData, run: Run) -> Self:
-        """Learn anew to weigh what memory and the explainer beside it say; both are fitted already."""
+    def relearn(self, data: TrainingData, run: Run, *, cells: int = CELLS, begin: bool = False) -> Self:
+        """Learn to weigh what memory and the explainer beside it say; both are fitted already.
+
+        Args:
+            data: the records.
+            run: seed, device and observer.
+            cells: entities to learn from, about.
+            begin: go on from what was learned before instead of beginning anew.
+        """
         generator = torch.Generator().manual_seed(run.seed_of("judge"))
         sample = torch.randperm(len(data.train), generator=generator)[:SAMPLE]
         ids = data.train[sample].to(torch.int64)
@@ -202,13 +233,13 @@ class Judge(FittedExplainer):
         self.witnesses_ = Witnesses.of(ids, changed, wrong, heard, data.pairs, data.vocabulary).to(self.device_)
         first = torch.arange(len(data.first_half))
         if self.beside_ is None:
-            rows = sample[: CELLS // ids.shape[1] + 1]
+            rows = sample[: cells // ids.shape[1] + 1]
             lessons, stopping = Lessons(data.train[rows].to(torch.int64), row=rows), first
         else:
             lessons = Lessons(data.first_half[first % STOPS > 0 if len(first) >= STOPS else first].to(torch.int64))
             stopping = first[first % STOPS == 0]
         self.habits_ = Habits.of(self.memory_, signals(self.memory_, self.witnesses_, lessons), lessons.ids)
-        copies = min(max(round(CELLS / max(lessons.ids.numel(), 1)), 1), COPIES)
+        copies = min(max(round(cells / max(lessons.ids.numel(), 1)), 1), COPIES)
         stage = run.observer.stage("making examples for the judge", copies + 2)
         told = []
         for part_of in [lessons] * copies + [
@@ -220,13 +251,14 @@ class Judge(FittedExplainer):
         learned, (stop, check) = torch.cat(told[:-2]), told[-2:]
         # Of a handful of records nothing was held out.
         stop, check = (each if len(each) else learned for each in (stop, check))
-        self.verdict_ = Verdict.learned(learned, stop, check, self.epochs, run, "judge", "learning to judge")
+        former = {name: verdict.network for name, verdict in self._verdicts().items()} if begin else {}
+        network, light = former.get("network"), former.get("light")
+        self.verdict_ = Verdict.learned(learned, stop, check, self.epochs, run, "judge", "learning to judge", network)
         self.light_ = None
         if self.beside_ is not None:
             learned, stop, check = (_without_last_signal(each) for each in (learned, stop, check))
-            self.light_ = Verdict.learned(
-                learned, stop, check, self.epochs, run, "judge without it", "learning to judge without the network"
-            )
+            label = "learning to judge without the network"
+            self.light_ = Verdict.learned(learned, stop, check, self.epochs, run, "judge without it", label, light)
         return self
 
     def _told(self, lessons: Lessons, data: TrainingData, generator: torch.Generator) -> Tensor:
@@ -239,6 +271,8 @@ class Judge(FittedExplainer):
         if self.beside_ is None:
             return told
         logits = self.beside_.logits(lessons.ids).cpu().float().nan_to_num(nan=0.0).clamp(-15, 15)
+        # Of an entity that came after it was trained it has nothing to say, as of one that is missing.
+        logits = logits.masked_fill(self.beside_.later(lessons.ids), 0.0)
         return torch.cat([told, logits[..., None]], dim=2)
 
     def _logits(self, ids: Tensor) -> Tensor:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -48,6 +49,8 @@ class ReconstructionTask:
 
 class DecoderR(nn.Module):
     """A shared layer, the domain vector beside it, then layers of each domain and a softmax over its entities."""
+
+    tables_of_weights: ClassVar[Mapping[str, str]] = {"output": "entities", "bias": "entities"}
 
     def __init__(self, vocabulary: Vocabulary, *, width: int, dim: int) -> None:
         super().__init__()

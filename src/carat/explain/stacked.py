@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
 
 class DomainLinear(nn.Module):
     """A linear layer a domain: [n, m, inputs] → [n, m, outputs], all domains in one product."""
+
+    tables_of_weights: ClassVar[Mapping[str, str]] = {"weight": "domains", "bias": "domains"}
 
     def __init__(self, domains: int, inputs: int, outputs: int) -> None:
         super().__init__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Literal, Self
@@ -95,6 +96,8 @@ class TransformerExplainer(FittedExplainer):
         self.history_ = {}
         with run.seeded("explainer"):
             self._build(data.vocabulary)
+        for name, network in self._networks().items():
+            self._started(network, data.vocabulary, f"{name}.")
         self._train("pretrain", self.pretrained_, data, run)
         self.frozen_.encoder.load_state_dict(self.pretrained_.encoder.state_dict())
         self._train("decoder-p", self.frozen_, data, run)
@@ -138,6 +141,12 @@ class TransformerExplainer(FittedExplainer):
         held_out = data.held_out
         self.history_[stage] = train(network, data.train, plan, run, stage=stage, label=label, validation=held_out)
 
+    def recalibrate(self, data: TrainingData, run: Run) -> Self:
+        """Calibrate again on other held-out records; the networks stay as they are."""
+        known = TrainingData(self.legible(data.train), self.legible(data.held_out), data.vocabulary.learned)
+        self._calibrate(known, run)
+        return self
+
     def _calibrate(self, data: TrainingData, run: Run) -> None:
         """Also how much the frozen pair adds to the fine-tuned one: half at most, often nothing."""
         ids, replaced = held_out_corruptions(data, run)
@@ -170,8 +179,11 @@ class TransformerExplainer(FittedExplainer):
         parts = []
         with torch.no_grad():
             for own, versions in zip(base.split(rows), records.split(rows), strict=True):
-                logits = calibration.apply(self.tuned_.read(own.to(self.device_), versions.to(self.device_)))
-                likelihood = functional.logsigmoid(logits.float()).masked_fill(versions.to(self.device_) == MISSING, 0)
+                mine, records_of = own.to(self.device_), versions.to(self.device_)
+                logits = calibration.apply(self.tuned_.read(self.legible(mine), self.legible(records_of)))
+                likelihood = functional.logsigmoid(logits.float()).masked_fill(records_of == MISSING, 0)
+                # Of an entity that it never met it can't say whether it belongs: one half.
+                likelihood = likelihood.masked_fill(self.later(records_of), math.log(0.5))
                 parts.append(likelihood.sum(dim=2))
         return torch.cat([torch.empty((0, records.shape[1]), device=self.device_), *parts]).to(base.device)
 
@@ -183,11 +195,14 @@ class TransformerExplainer(FittedExplainer):
     def log_probability(self, ids: Tensor, targets: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
         """What decoder-R would put in the target domains; see `ReconstructionNetwork.log_probability`.
 
+        Entities that came with an update have no place in it: the rows end where they would begin.
+
         The records [b] are rows of all ids, and everything is on their device.
         """
         for start in range(0, len(ids), PART_ROWS):
             part = slice(start, start + PART_ROWS)
-            found = self.pretrained_.log_probability(ids[part].to(self.device_), targets[part].to(self.device_))
+            known = self.legible(ids[part].to(self.device_))
+            found = self.pretrained_.log_probability(known, targets[part].to(self.device_))
             for domain, rows, log_probability in found:
                 yield domain, (rows + start).to(ids.device), log_probability.to(ids.device)
 
@@ -206,7 +221,7 @@ class TransformerExplainer(FittedExplainer):
     def restore(self, tensors: Mapping[str, Tensor], vocabulary: Vocabulary, pairs: Pairs) -> None:
         """Rebuild the networks around the weights."""
         with torch.random.fork_rng(devices=[]):
-            self._build(vocabulary)
+            self._build(self._learned(vocabulary))
         for name, network in self._networks().items():
             network.load_state_dict(part(dict(tensors), f"{name}."))
         self.frozen_.encoder.load_state_dict(self.pretrained_.encoder.state_dict())

@@ -21,6 +21,7 @@ from carat.fitting.gating import set_gate
 from carat.fitting.model import Model
 from carat.fitting.prepare import Prepared, prepare
 from carat.fitting.recipe import Recipe
+from carat.fitting.usual import usual_of
 from carat.graph import KnowledgeGraph
 from carat.observing import Observer, watching
 from carat.protocols import GridDetector
@@ -29,6 +30,7 @@ from carat.recourse.blend import learn_blend
 from carat.registry import METHODS
 from carat.results.scale import Threshold
 from carat.training import Run
+from carat.training.fitted import Fitted
 
 BLENDED = ("instant", "carat-plus")
 """The methods whose opinions are weighed."""
@@ -45,6 +47,7 @@ def fit(
     memory: bool = True,
     graph: KnowledgeGraph | bool | None = None,
     threshold: float | Threshold = 0.01,
+    start: Model | str | Path | None = None,
     seed: int = 0,
     device: str = "auto",
     checkpoints: str | Path | None = None,
@@ -74,6 +77,8 @@ def fit(
         graph: True or False for with or without one, or a graph with settings of your own. None follows the profile.
             The methods `carat` and `carat-plus` need it.
         threshold: a row is anomalous if it scores below this quantile of the held-out rows; or a `Threshold`.
+        start: a model, or its folder, whose networks this one begins with: values and columns are matched by their
+            text, new ones begin at random. What is counted is counted anew.
         seed: every random choice follows from it. On the CPU, the same seed gives the same model bit for bit.
         device: `auto`, `cpu` or `cuda`.
         checkpoints: a folder for progress. If the fit is interrupted, the same call continues from there.
@@ -105,7 +110,13 @@ def fit(
         )
         began = time.monotonic()
         prepared = prepare(data, Columns.of(columns), observer=observer)
-        return fit_prepared(prepared, recipe, run, began=began)
+        return fit_prepared(prepared, recipe, run, start=_opened(start), began=began)
+
+
+def _opened(start: Model | str | Path | None) -> Model | None:
+    from carat.fitting.loading import load  # noqa: PLC0415 - loading and fitting know each other only here
+
+    return load(start) if isinstance(start, str | Path) else start
 
 
 def fit_prepared(
@@ -114,6 +125,7 @@ def fit_prepared(
     run: Run | None = None,
     *,
     fold: Fold | None = None,
+    start: Model | None = None,
     began: float | None = None,
 ) -> Model:
     """Fit the parts of a recipe on a prepared table.
@@ -123,13 +135,16 @@ def fit_prepared(
         recipe: what to fit; None is the profile `fast`.
         run: seed, device, observer, checkpoints.
         fold: which records to learn from and which to hold out; None holds out a tenth.
+        start: a model whose networks this one begins with.
         began: when the work began, on the monotonic clock, where reading is to count.
     """
     began = time.monotonic() if began is None else began
     run, parts = run or Run(), (recipe or Recipe.of()).fresh(prepared.schema)
     detector, explainer, graph, vocabulary = parts.detector, parts.explainer, parts.graph, prepared.vocabulary
+    if start is not None:
+        _start(parts, start)
     if run.checkpoints is not None:
-        _claim(run.checkpoints, prepared, parts, run.seed)
+        _claim(run.checkpoints, prepared, parts, run.seed, start)
     counting = run.observer.stage("counting pairs", len(vocabulary) * (len(vocabulary) - 1) // 2)
     fold = fold or prepared.fold(run.seed)
     data = TrainingData.split(prepared.table.ids, vocabulary, fold=fold, advance=counting.advance)
@@ -157,6 +172,7 @@ def fit_prepared(
         threshold=parts.threshold,
         graph=graph,
         gate=gate,
+        held_out=data.held_out if isinstance(explainer, Judge) else None,
         training={
             "data": prepared.label,
             "records": len(data.train),
@@ -168,12 +184,28 @@ def fit_prepared(
             "profile": parts.profile,
             "seed": run.seed,
             "device": run.device.type,
+            **({} if start is None else {"start": start.identity}),
             **({} if found is None else {"found": found}),
         },
     )
     model = replace(model, blends=learned_blends(model, data, run))
+    usual = usual_of(model, data.held_out).to_json()
+    for part in (detector, explainer, getattr(explainer, "beside_", None), graph):
+        if isinstance(part, Fitted):
+            part.start_ = None
     seconds = round(time.monotonic() - began, 2)
-    return replace(model, training={**model.training, "seconds": seconds})
+    return replace(model, training={**model.training, "usual": usual, "seconds": seconds})
+
+
+def _start(parts: Recipe, model: Model) -> None:
+    """Let the parts of a recipe begin with what a model's parts have learned, in place."""
+    begun = 0
+    pairs = ((parts.detector, model.detector), (parts.explainer, model.explainer), (parts.graph, model.graph))
+    for mine, other in pairs:
+        if isinstance(mine, Fitted) and isinstance(other, Fitted):
+            begun += mine.start_from(other, model.vocabulary).start_ is not None
+    if not begun:
+        raise InputError("`start` has no network of the kind that this fit trains; use the profile it was fitted with")
 
 
 def learned_blends(model: Model, data: TrainingData, run: Run) -> dict[str, Blend]:
@@ -193,7 +225,7 @@ def learned_blends(model: Model, data: TrainingData, run: Run) -> dict[str, Blen
     return found
 
 
-def _claim(checkpoints: Path, prepared: Prepared, recipe: Recipe, seed: int) -> None:
+def _claim(checkpoints: Path, prepared: Prepared, recipe: Recipe, seed: int, start: Model | None = None) -> None:
     """Mark a checkpoint folder as this fit's, or refuse the folder of another one."""
     vocabulary = json.dumps(prepared.vocabulary.to_json()).encode()
     fingerprint = {
@@ -202,6 +234,7 @@ def _claim(checkpoints: Path, prepared: Prepared, recipe: Recipe, seed: int) -> 
         "schema": prepared.schema.to_json(),
         "parts": recipe.describe(),
         "seed": seed,
+        **({} if start is None else {"start": start.identity}),
     }
     file = checkpoints / "fit.json"
     if file.exists():

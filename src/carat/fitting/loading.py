@@ -76,6 +76,7 @@ def load(
         graph=graph,
         blends={name: Blend(**blend) for name, blend in facts.get("blends", {}).items()},
         gate=None if facts.get("gate") is None else Gate.from_stored(contents.tensors["gate"], facts["gate"]),
+        held_out=contents.tensors.get("held_out", {}).get("ids"),
         training=facts["training"],
     )
 

@@ -22,7 +22,7 @@ from carat.data.table import Table
 from carat.data.vocabulary import Vocabulary
 from carat.datasets import Dataset
 from carat.detectors import FittedDetector, OutsideDetector
-from carat.explain import FittedExplainer, Judge
+from carat.explain import FittedExplainer, Judge, TransformerExplainer
 from carat.fitting.contents import contents_of
 from carat.fitting.identity import identity_of
 from carat.fitting.store import Contents, as_path, write_folder
@@ -62,6 +62,7 @@ class Model:
             one.
         gate: sets the cuts of score and alarm; None if the score alone decides, as without a judge.
         blends: by method, how much each opinion on a fix counts, as learned on held-out rows.
+        held_out: the held-out rows as ids, int32 [v, m]; None if the model holds no rows.
         training: facts about the fit, as `carat inspect` shows them.
     """
 
@@ -75,6 +76,7 @@ class Model:
     graph: KnowledgeGraph | None = None
     gate: Gate | None = None
     blends: Mapping[str, Blend] = field(default_factory=dict)
+    held_out: Tensor | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
@@ -97,7 +99,7 @@ class Model:
         names = ", ".join(self.vocabulary.names[:6]) + (", …" if len(self.vocabulary) > 6 else "")
         return "\n".join(
             [
-                f"Model {self.identity}{rows}: {len(self.vocabulary)} columns, {self.vocabulary.entities:,} values",
+                f"Model {self.identity}{rows}: {len(self.vocabulary)} columns, {self.vocabulary.in_use:,} values",
                 f"  columns: {names}",
                 f"  {', '.join(parts)}",
                 f"  anomalous {where}",
@@ -304,6 +306,37 @@ class Model:
         """The percentage of held-out rows that score no higher, float64 [n]."""
         return self.scale.percentile(scores)
 
+    def update(
+        self,
+        data: Any = None,
+        *,
+        forget: Any = None,
+        all: bool = False,
+        decisions: Any = None,
+        progress: bool | Observer = False,
+    ) -> Model:
+        """Take rows in, and others out; nothing of this model changes.
+
+        New rows join the counts and the memory, and new values the vocabulary. Then the threshold, the alarm and the
+        judge are set again on the newest held-out rows. Networks are not trained again: values that came after them are
+        new to them, and what they learned from forgotten rows stays in their weights until the next fit.
+
+        Args:
+            data: rows to add: a frame, a path, or the name of a dataset; None adds none.
+            forget: rows to forget, as many of each as are given; None forgets none.
+            all: also add the rows that this model calls anomalous. By default they are skipped, or errors would vouch
+                for themselves.
+            decisions: what a person decided about cells of `data`: the output of `carat audit` with its column
+                `decision` filled in. These rows are added as decided, anomalous or not.
+            progress: True shows progress bars. An observer is told of stages and remarks.
+
+        Returns:
+            The new model. Its `training["history"]` says what was added, skipped and forgotten.
+        """
+        from carat.jobs import updated_model  # noqa: PLC0415
+
+        return updated_model(self, data, forget=forget, all=all, decisions=decisions, progress=progress)
+
     def with_threshold(self, threshold: Threshold | float) -> Model:
         """The same model with another threshold (a number is a quantile); nothing is refitted."""
         chosen = threshold if isinstance(threshold, Threshold) else Threshold(quantile=threshold)
@@ -355,3 +388,11 @@ def opened(data: Any) -> Any:
     """The data itself where it was given by the name of a dataset."""
     found = named_data(data)
     return found.table if isinstance(found, Dataset) else found
+
+
+def has_networks(model: Model) -> bool:
+    """Whether some part of a model was trained on records: what is counted can be forgotten, what is trained can't."""
+    explainer = model.explainer
+    beside = explainer.beside_ if isinstance(explainer, Judge) else None
+    trained = any(isinstance(part, TransformerExplainer) for part in (explainer, beside))
+    return trained or model.graph is not None or model.detector.name not in ("counts", "context")

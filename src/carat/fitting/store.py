@@ -21,8 +21,9 @@ from carat.errors import InputError, ModelFolderError
 from carat.files import locked
 
 FORMAT = "carat-model"
-VERSION = 2
-"""2 has the gate beside the threshold; folders of version 1 load and answer as they did."""
+VERSION = 3
+"""2 has the gate beside the threshold, 3 the held-out records and entities that came with updates; folders of earlier
+versions load and answer as they did."""
 MANIFEST = "manifest.json"
 
 

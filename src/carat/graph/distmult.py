@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 from torch import Tensor
@@ -18,6 +18,7 @@ from carat.graph.relations import Relations
 from carat.training import History, Plan, Run, TrainableNetwork, train
 from carat.training.fitted import Fitted
 from carat.training.negatives import UniformEntities
+from carat.training.start import Start
 
 
 class DistMultNetwork(TrainableNetwork):
@@ -32,6 +33,7 @@ class DistMultNetwork(TrainableNetwork):
 
     ends: Tensor
     offsets: Tensor
+    tables_of_weights: ClassVar[Mapping[str, str]] = {"entities": "ids"}
 
     def __init__(self, vocabulary: Vocabulary, relations: Relations, *, dim: int, negatives: int) -> None:
         super().__init__()
@@ -121,6 +123,7 @@ class KnowledgeGraph(Fitted):
         self.metapaths_ = tuple(tuple(path) for path in self.metapaths or self._discover(data, run))
         with run.seeded("graph"):
             self._build(data.vocabulary, data.pairs)
+        self._started(self.network_, data.vocabulary)
         edges = self.relations_.edges(data.pairs, data.vocabulary)
         if not len(edges):
             raise InputError("no two values along the metapaths were ever seen together; choose other metapaths")
@@ -133,6 +136,15 @@ class KnowledgeGraph(Fitted):
         ).for_records(len(edges))
         self.history_ = train(self.network_, edges, plan, run, stage="graph")
         return self.to(run.device)
+
+    def start_from(self, other: Fitted, vocabulary: Vocabulary) -> Self:
+        """Also the relations, where they will be the same: those of given metapaths."""
+        super().start_from(other, vocabulary)
+        same = isinstance(other, KnowledgeGraph) and tuple(map(tuple, self.metapaths or ())) == other.metapaths_
+        if self.start_ is not None and not same:
+            kept = {name: tensor for name, tensor in self.start_.tensors.items() if name != "relations"}
+            self.start_ = Start(kept, vocabulary)
+        return self
 
     def _build(self, vocabulary: Vocabulary, pairs: Pairs) -> None:
         self.offsets_, self.sizes_ = vocabulary.offsets, vocabulary.sizes.tolist()
@@ -157,7 +169,8 @@ class KnowledgeGraph(Fitted):
     def restore(self, tensors: Mapping[str, Tensor], vocabulary: Vocabulary, pairs: Pairs) -> None:
         """Rebuild relations and network around the vectors."""
         with torch.random.fork_rng(devices=[]):
-            self._build(vocabulary, pairs)
+            learned = self._learned(vocabulary)
+            self._build(learned, pairs if learned is vocabulary else pairs.moved(vocabulary, learned))
         self.network_.load_state_dict(dict(tensors))
         self.network_.eval()
 

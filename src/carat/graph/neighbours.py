@@ -45,6 +45,7 @@ class Neighbours:
             ids int64 [b, k] and scores [b, k], best first; `MISSING` and −∞ where there are no more.
         """
         graph = self.graph
+        ids = graph.legible(ids, near)
         last = int(graph.relations_.number[near if through is None else through, domain])
         first = last if through is None else int(graph.relations_.number[near, through])
         found = torch.full((len(ids), k), MISSING, device=ids.device)

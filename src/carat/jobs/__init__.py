@@ -2,8 +2,9 @@
 
 `score`, `explain` and `recourse` make a `Job`: iterate over it for its batches, or pour it `into` sinks. `audit` needs
 no model and makes an `AuditJob`, with the same manners and one batch. `ApplyJob` changes cells of a file as a list
-says, and `RevertJob` takes that back; they have no batches, and are `run`. A job knows no terminal and no page: an
-observer is told of its progress and remarks, and it can be cancelled between two batches.
+says, and `RevertJob` takes that back; they have no batches, and are `run`. `update` makes a job that ends in a new
+model. A job knows no terminal and no page: an observer is told of its progress and remarks, and it can be cancelled
+between two batches.
 """
 
 from carat.jobs.apply_job import ApplyJob, ApplySummary, RevertJob
@@ -14,12 +15,14 @@ from carat.jobs.job import Cancel, Job, Sink, Summary
 from carat.jobs.recourse_job import RecourseSummary, recourse
 from carat.jobs.score_job import ScoreSummary, score
 from carat.jobs.sinks import Sidecar, Strangest, TableSink, WorkbookSink
+from carat.jobs.update_job import UpdateSummary, update, updated_model
 
 __all__ = [
     "score",
     "explain",
     "recourse",
     "audit",
+    "update",
     "Job",
     "AuditJob",
     "ApplyJob",
@@ -31,6 +34,7 @@ __all__ = [
     "RecourseSummary",
     "AuditSummary",
     "ApplySummary",
+    "UpdateSummary",
     "Sink",
     "TableSink",
     "WorkbookSink",
@@ -39,4 +43,5 @@ __all__ = [
     "score_frame",
     "explain_frame",
     "recourse_result",
+    "updated_model",
 ]

@@ -47,6 +47,7 @@ class ExplainJob(Job[ExplainBatch]):
                 batch = ExplainBatch(piece, likelihood, self._lazily, self.model.alarm)
                 self.summary.records += len(batch)
                 self.summary.with_flagged += int(batch.flagged.any(dim=1).sum())
+                self._counted.add("flagged", batch.flagged.any(dim=1))
                 counts = batch.flagged.sum(dim=0).tolist()
                 self.summary.flagged.update({name: count for name, count in zip(names, counts, strict=True) if count})
                 yield batch
@@ -54,6 +55,7 @@ class ExplainJob(Job[ExplainBatch]):
         stage.finish()
         self._remark_if_learned()
         self._remark_unseen()
+        self._remark_if_aged()
 
     def _lazily(self, ids: Tensor) -> Tensor:
         return self.detector.score(ids).cpu()

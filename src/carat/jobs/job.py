@@ -19,8 +19,9 @@ from carat._version import __version__
 from carat.data import Fingerprint, Gathered, Sketch, Table, open_source
 from carat.data.row_ids import RowIds
 from carat.errors import Cancelled, InputError
-from carat.fitting.model import Model, opened
+from carat.fitting.model import Model, has_networks, opened
 from carat.observing import Observer, Remark, Silent
+from carat.results.ageing import AGED, Counted, Usual, in_words, look
 from carat.results.clearing import JUDGED
 from carat.results.evidence import Evidence
 from carat.results.origin import Origin
@@ -57,16 +58,19 @@ class Summary:
         read: records that went in.
         origin: which model and which data; None until the end.
         remarks: what is worth knowing.
+        shares: of the records read, those with an unseen value, a missing one, and so on; see `carat.results.ageing`.
     """
 
     records: int = 0
     read: int = 0
     origin: Origin | None = None
     remarks: list[Remark] = field(default_factory=list)
+    shares: dict[str, float] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
         """The numbers, for programs."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("origin", "remarks")}
+        told = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("origin", "remarks")}
+        return told if self.shares else {name: value for name, value in told.items() if name != "shares"}
 
 
 class Sink(Protocol[B_contra]):
@@ -123,9 +127,13 @@ class Job(ABC, Generic[B]):
         self.scored: list[Any] = []
         """Called with the scores [n] of all records that are looked at, those that do not come out among them."""
         self._met, self._gathered = Fingerprint(), Gathered()
+        self._counted = Counted()
+        self._usual = Usual.from_json(model.training["usual"]) if "usual" in model.training else None
+        self._learned = model.vocabulary.learned.sizes if has_networks(model) else None
         self._looked_at = 0
         self._cleared = 0
         self._begun = False
+        self._pairs = model.pairs.to("cpu")
         self._unseen: Counter[tuple[str, str]] = Counter()
         self._row_ids = None if model.schema.id is None else RowIds(model.schema.id)
         self._source = None if isinstance(data, Table) else open_source(self.data, once=True)
@@ -169,12 +177,17 @@ class Job(ABC, Generic[B]):
             self._gathered.add(part.ids)
             if self._row_ids is not None and part.record is not None:
                 self._row_ids.add(part.record)
+            look(self._counted, part.ids, self._pairs, self.model.vocabulary)
+            if self._learned is not None:
+                self._counted.add("later", (part.ids >= self._learned).any(dim=1))
             for domain, entities in part.unseen.by_name(self.model.vocabulary).items():
                 self._unseen.update({(domain, entity): count for entity, count in entities.items()})
 
     def _score(self, ids: Tensor) -> Tensor:
         """The detector's scores, on the CPU, [n]; whoever listens to `scored` hears of them."""
         score = self.detector.score(ids).cpu()
+        if self._usual is not None and self._usual.low is not None:
+            self._counted.add("low", score < self._usual.low)
         for listener in self.scored:
             listener(score)
         return score
@@ -262,6 +275,19 @@ class Job(ABC, Generic[B]):
                 "instead of relying on the threshold",
                 warning=True,
             )
+
+    def _count_listed(self, listed: Tensor) -> None:
+        """Records that are anomalous, bool [n]; with other cuts than those of the fit the share would say nothing."""
+        scale = self.model.scale
+        if self._usual is not None and self._usual.cuts == (scale.threshold, scale.alarm):
+            self._counted.add("listed", listed)
+
+    def _remark_if_aged(self) -> None:
+        """Records that were learned from can't show a model's age."""
+        self.summary.shares = {name: round(share, 6) for name, share in self._counted.shares().items()}
+        aged = in_words(self._usual, self._counted)
+        if aged is not None and self.learned_from is None:
+            self.remark(AGED, aged, warning=True)
 
     def _remark_cleared(self) -> None:
         if self._cleared:

@@ -102,6 +102,7 @@ class RecourseJob(Job[ResultBatch]):
             self._remark_if_learned()
         self._remark_cleared()
         self._remark_unseen()
+        self._remark_if_aged()
 
     def _wanted(self, scoring: Stage) -> Iterator[_Chosen]:
         """The records to search for: all, the anomalous, or the strangest, the worst first.
@@ -113,6 +114,7 @@ class RecourseJob(Job[ResultBatch]):
             looked = self._looked(part, scoring)
             listed = self.model.scale.anomalous(looked.score, looked.alarm)
             self.summary.anomalous += int(listed.sum())
+            self._count_listed(listed)
             if self.top is not None:
                 strangest = [_Chosen.join([*strangest, looked]).strangest(self.top)]
                 continue

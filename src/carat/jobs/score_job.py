@@ -39,12 +39,14 @@ class ScoreJob(Job[ScoreBatch]):
                 batch = ScoreBatch(piece, self._score(piece.ids), scale, self._alarm(piece.ids))
                 self.summary.records += len(batch)
                 self.summary.anomalous += int(batch.anomalous.sum())
+                self._count_listed(batch.anomalous)
                 yield batch
                 stage.advance(len(piece))
         stage.finish()
         self._remark_if_learned()
         self._remark_cleared()
         self._remark_unseen()
+        self._remark_if_aged()
 
     def empty(self) -> ScoreBatch:
         """A batch without records, for its columns."""

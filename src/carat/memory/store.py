@@ -31,7 +31,7 @@ class Records:
     @classmethod
     def of(cls, ids: Tensor, vocabulary: Vocabulary) -> Records:
         """Of records ids [n, m]; the order of the groups does not depend on that of the records."""
-        unique, group, count = _merged(ids.to(torch.int32).cpu())
+        unique, group, count = merged(ids.to(torch.int32).cpu())
         return cls(unique, count, group, vocabulary)
 
     def __len__(self) -> int:
@@ -93,7 +93,7 @@ class Records:
         return cls(tensors["ids"], tensors["count"], tensors["group"], vocabulary)
 
 
-def _merged(ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def merged(ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Different records of ids int32 [n, m], the place of each of the n among them, and how often each occurs.
 
     Sorted by a hash, which takes seconds for ten million records where sorting them as records takes minutes.

@@ -28,7 +28,10 @@ class Weigher(Protocol):
     """A source that has an opinion on every entity, not only on those that it proposes."""
 
     def weigh(self, ids: Tensor, targets: Tensor, candidates: Tensor) -> Tensor:
-        """Log-weights of candidates [n, m, L] for the target domains of records ids [n, m]; −∞ at the padding."""
+        """Log-weights of candidates [n, m, L] for the target domains of records ids [n, m]; −∞ at the padding.
+
+        NaN for an entity that came after the source was trained.
+        """
         ...
 
 
@@ -82,9 +85,10 @@ class GraphSource:
         return self._search(kept, domain, [*self.graph.relations_.two_steps(domain)], limit)
 
     def _most_frequent(self, kept: Tensor, domain: int, limit: int) -> tuple[Tensor, Tensor]:
-        """Ids follow frequency, so the first ones are the most frequent."""
-        counts = torch.from_numpy(self.vocabulary.domains[domain].counts[:limit].copy()).to(kept.device)
-        ids = torch.arange(FIRST, FIRST + len(counts), device=kept.device)
+        mine = self.vocabulary.domains[domain]
+        frequent = mine.most_frequent(limit)
+        counts = torch.from_numpy(mine.counts[frequent - FIRST]).to(kept.device)
+        ids = torch.from_numpy(frequent).to(kept.device)
         weight = (counts.double() / counts.sum().clamp(min=1)).clamp(min=1e-12).log().float()
         return ids.expand(len(kept), -1), weight.expand(len(kept), -1)
 
@@ -109,7 +113,9 @@ class DenseSource(ABC):
         log_weight = torch.full(candidates.shape, -torch.inf, device=ids.device)
         for domain, rows, log_probability in self.log_probability(ids, targets):
             wanted = candidates[rows, domain]
-            found = log_probability.gather(1, (wanted - FIRST).clamp(min=0))
+            last = log_probability.shape[1] - 1
+            found = log_probability.gather(1, (wanted - FIRST).clamp(min=0, max=last))
+            found = found.masked_fill(wanted - FIRST > last, torch.nan)
             log_weight[rows, domain] = found.masked_fill(wanted == MISSING, -torch.inf)
         return log_weight
 
@@ -180,7 +186,8 @@ class UnionSource:
     def weighed(self, ids: Tensor, targets: Tensor, candidates: Tensor) -> dict[str, Tensor]:
         """What the sources that count in the total give candidates [n, m, L], each [n, m, L], none below the floor."""
         weighers = {name: source for name, source in self.sources.items() if isinstance(source, Weigher)}
-        return {name: weighers[name].weigh(ids, targets, candidates).clamp(min=FLOOR) for name in self.weights}
+        told = _agreed({name: weighers[name].weigh(ids, targets, candidates) for name in self.weights})
+        return {name: weight.clamp(min=FLOOR) for name, weight in told.items()}
 
     def propose(self, ids: Tensor, targets: Tensor, limit: int) -> Candidates:
         """Up to `limit` of each source, each entity once."""
@@ -203,7 +210,8 @@ class UnionSource:
                 weight = torch.full((len(merged), merged.shape[1] + 1), -torch.inf, device=ids.device)
                 by_source[name] = _scatter(ids, slots, weight.scatter(1, mine, own)[:, :-1], -torch.inf)
             start += width
-        total = torch.stack(list(by_source.values())).amax(dim=0)
+        by_source |= _agreed({name: by_source[name] for name in self.weights})
+        total = torch.stack([weight.nan_to_num(nan=-torch.inf) for weight in by_source.values()]).amax(dim=0)
         if self.weights:
             # A floor, for 0 times a weight of −∞ would be no number.
             total = torch.stack([w * by_source[name].clamp(min=FLOOR) for name, w in self.weights.items()]).sum(dim=0)
@@ -227,6 +235,18 @@ def context(parts: ModelParts) -> ContextSource:
 def counts(parts: ModelParts) -> CountsSource:
     """Of a model's parts."""
     return CountsSource.of(parts.pairs, parts.vocabulary)
+
+
+def _agreed(told: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Log-weights by source, each [n, m, L], with NaN, of which a source knows nothing, as the others see it.
+
+    Their mean; the floor where nobody knows.
+    """
+    stacked = torch.stack(list(told.values())) if told else torch.empty(0)
+    if not stacked.isnan().any():
+        return told
+    others = stacked.clamp(min=FLOOR).nanmean(dim=0).nan_to_num(nan=FLOOR)
+    return {name: torch.where(weight.isnan(), others, weight) for name, weight in told.items()}
 
 
 def _fill(

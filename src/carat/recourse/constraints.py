@@ -192,7 +192,7 @@ class _Resolver:
         mutable = torch.ones(len(vocabulary), dtype=torch.bool)
         for name in given.immutable:
             mutable[self._domain(name, "immutable")] = False
-        permitted = torch.ones(vocabulary.total, dtype=torch.bool)
+        permitted = ~vocabulary.gone
         for name, entities in given.allowed.items():
             domain = self._domain(name, "allowed")
             start = int(vocabulary.offsets[domain])

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from carat.explain.choice import flagged
+from carat.results.ageing import AGED
 from carat.results.batches import ResultBatch, strangest_of
 from carat.results.evidence import Evidence
 from carat.results.origin import Origin
@@ -30,6 +31,7 @@ class Collector:
         method: name of the method.
         limit: records to keep, the strangest.
         origin: the model and the data behind the result, as far as it is known.
+        aged: one line where the data shows the model's age.
     """
 
     scale: Scale
@@ -37,6 +39,7 @@ class Collector:
     method: str
     limit: int = RECORDS
     origin: Origin | None = None
+    aged: str | None = None
     anomalous: int = 0
     repaired: int = 0
     domains: Counter[str] = field(default_factory=Counter)
@@ -47,7 +50,8 @@ class Collector:
     @classmethod
     def of(cls, result: RecourseResult) -> Collector:
         """Everything of a result."""
-        collector = cls(result.scale, result.evidence, result.method, origin=result.origin)
+        aged = next((remark.text for remark in result.remarks if remark.code == AGED), None)
+        collector = cls(result.scale, result.evidence, result.method, origin=result.origin, aged=aged)
         for batch in result.batches:
             collector.add(batch)
         return collector

@@ -130,6 +130,7 @@ def footer(collected: Collector) -> list[str]:
         *holds,
         # Where the file lay is nobody's business whom the page is sent to.
         f"from {Path(origin.data).name}, fingerprint {origin.fingerprint[:FINGERPRINT]}",
+        *([collected.aged] if collected.aged else []),
     ]
 
 

@@ -14,6 +14,7 @@ from carat.jobs.sinks import PlainSink
 from carat.report.collect import Collector
 from carat.report.overview import Overview
 from carat.report.page import check_extras, write_collected
+from carat.results.ageing import AGED
 from carat.results.batches import ResultBatch
 
 
@@ -54,6 +55,7 @@ class PageSink(PlainSink[ResultBatch]):
         anomalous = job.summary.anomalous
         overview = Overview.of(scores, scale.threshold, scale.reference, anomalous=anomalous) if len(scores) else None
         self.collector.origin, self.collector.evidence = job.summary.origin, job.evidence
+        self.collector.aged = next((said.text for said in job.summary.remarks if said.code == AGED), None)
         stage = job.observer.stage("writing the page", self.listed)
         write_collected(self.collector, self.path, overview=overview, title=self.title, advance=stage.advance)
 
