@@ -1,0 +1,79 @@
+"""Decisions teach an audit."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import carat
+from carat.auditing.decisions import list_of
+from carat.auditing.options import AuditOptions
+from carat.auditing.reading import read_table
+from carat.auditing.teaching import taught
+from carat.errors import InputError
+
+PLACES = [("Callao", "Peru", "12 oz"), ("Leith", "Scotland", "16 oz"), ("Bergen", "Norway", "8 oz")]
+
+
+def planted(rows: int = 240) -> pa.Table:
+    """Cities and their countries, a size with a unit in every row, and one wrong country."""
+    cells = [list(PLACES[row % 3]) for row in range(rows)]
+    cells[30][1] = "Norway"
+    return pa.table({name: [row[place] for row in cells] for place, name in enumerate(("City", "Country", "Size"))})
+
+
+def decided(*cells: tuple[int, str, str | None, str]) -> pa.Table:
+    lines = [dict(zip(("record", "column", "value", "decision"), cell, strict=True)) for cell in cells]
+    return pa.Table.from_pylist(lines)
+
+
+def cells_of(result: carat.AuditResult) -> dict[tuple[int, str], tuple[str | None, str]]:
+    return {(row["record"], row["column"]): (row["proposal"], row["decision"]) for row in result.to_arrow().to_pylist()}
+
+
+def test_a_decided_rewrite_reaches_every_cell_like_it() -> None:
+    table = planted()
+    assert not any(column == "Size" for _, column in cells_of(carat.audit(table)))
+    given = decided((0, "Size", "12 oz", "=12"), (1, "Size", "16 oz", "=16"), (2, "Size", "8 oz", "=8"))
+    result = carat.audit(table, decisions=given)
+    found = cells_of(result)
+    assert sum(column == "Size" for _, column in found) == table.num_rows
+    assert found[100, "Size"] == ("16", "")
+    assert found[0, "Size"] == ("12", "=12")
+    assert [(each.column, each.decided, each.cells) for each in result.findings.patterns][0] == ("Size", 3, 240)
+    off = cells_of(carat.audit(table, decisions=given, patterns=False))
+    assert {cell for cell in off if cell[1] == "Size"} >= {(0, "Size"), (1, "Size"), (2, "Size")}
+    assert (100, "Size") not in off
+
+
+def test_a_rejected_cell_is_not_shown_again_here_nor_next_month() -> None:
+    table = planted()
+    assert (30, "Country") in cells_of(carat.audit(table))
+    first = carat.audit(table).to_arrow().to_pylist()
+    for row in first:
+        row["decision"] = "reject"
+    assert (30, "Country") not in cells_of(carat.audit(table, decisions=pa.Table.from_pylist(first)))
+    moved = pa.concat_tables([table.slice(100), table.slice(0, 100)])  # row 30 is now row 170
+    assert (170, "Country") in cells_of(carat.audit(moved))
+    assert (170, "Country") not in cells_of(carat.audit(moved, decisions=pa.Table.from_pylist(first)))
+
+
+def test_what_is_wrong_stays_listed_without_a_sure_fix() -> None:
+    result = carat.audit(planted(), decisions=decided((5, "Country", "Norway", "wrong")))
+    (row,) = [row for row in result.to_arrow().to_pylist() if row["record"] == 5]
+    assert row["error"] > 0.99
+    assert row["confidence"] <= 0.5
+    assert row["decision"] == "wrong"
+
+
+def test_cells_are_found_by_row_and_value() -> None:
+    reading = read_table(planted(), AuditOptions())
+    found = taught(list_of(decided((30, "Country", "Norway", "reject"), (31, "Country", "nowhere", "=Peru"))), reading)
+    assert (found.row.tolist(), found.column.tolist(), found.wrong.tolist()) == ([30], [1], [False])
+    assert found.rewrites == (("Country", "nowhere", "Peru"),)
+    assert found.fingerprint() != taught(list_of(decided((30, "Country", "Norway", "wrong"))), reading).fingerprint()
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
+    with pytest.raises(InputError, match="no column 'Countri'.*Country"):
+        carat.audit(planted(), decisions=decided((0, "Countri", "Peru", "reject")))
