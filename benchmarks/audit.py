@@ -8,7 +8,7 @@ An error is a cell where dirty and clean differ. Detection: flagged cells (error
 precision is the share of proposals that are right, recall the share of errors that they put right. `--reletter`
 replaces each character that differs, in texts of the same length, by a random one of its class. One JSON line per
 table: both with precision, recall and F1, the share of proposals with confidence ≥ 0.9 that are right and which share
-of all right proposals they are, expected calibration errors, and for spoiled tables recall by kind of slip.
+of all right proposals they are, what `--fixed` would do to the errors, expected calibration errors, and for spoiled tables recall by kind of slip.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def measured(dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: in
     seconds = time.perf_counter() - began
     rows = result.to_arrow().to_pylist()
     place_of = {name: place for place, name in enumerate(dirty.column_names)}
-    found, right, certain = set(), 0, [0, 0]
+    found, right, certain, spoilt = set(), 0, [0, 0], 0
     errors, sure = [], []
     for row in rows:
         cell = (row["record"], place_of[row["column"]])
@@ -121,6 +121,7 @@ def measured(dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: in
         if row["confidence"] >= CERTAIN:
             certain[0] += 1
             certain[1] += good
+            spoilt += cell not in wrong
     hit = len(found & wrong)
     changed = sum(row["proposal"] is not None for row in rows)
     precision, recall = hit / max(len(found), 1), hit / max(len(wrong), 1)
@@ -134,6 +135,7 @@ def measured(dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: in
         "detection": [round(value, 3) for value in (precision, recall, f1(precision, recall))],
         "repair": [round(value, 3) for value in (repaired, restored, f1(repaired, restored))],
         "certain": [round(certain[1] / max(certain[0], 1), 3), round(certain[1] / max(right, 1), 3)],
+        "fixed": {"errors": len(wrong), "removed": certain[1], "new": spoilt},
         "calibration_of_error": _calibration(errors),
         "calibration_of_confidence": _calibration(sure),
     }
