@@ -8,7 +8,8 @@ An error is a cell where dirty and clean differ. Detection: flagged cells (error
 precision is the share of proposals that are right, recall the share of errors that they put right. `--reletter`
 replaces each character that differs, in texts of the same length, by a random one of its class. One JSON line per
 table: both with precision, recall and F1, the share of proposals with confidence ≥ 0.9 that are right and which share
-of all right proposals they are, what `--fixed` would do to the errors, expected calibration errors, and for spoiled tables recall by kind of slip.
+of all right proposals they are, what `--fixed` would do to the errors, expected calibration errors, and for spoiled
+tables recall by kind of slip.
 """
 
 from __future__ import annotations
