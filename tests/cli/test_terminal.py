@@ -288,12 +288,13 @@ def commands_of_the_help() -> list[list[str]]:
 def test_the_help_is_a_tutorial_that_runs(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (work / "planted.csv").rename(work / "shipments.csv")
     write_csv(work / "today.csv", pa.Table.from_pylist(ROWS))
+    shutil.copy(work / "shipments.csv", work / "month.csv")
     shutil.rmtree(work / "model")
     commands = commands_of_the_help()
-    assert {command[0] for command in commands} == {"demo", "audit", "fit", "score", "recourse"}
+    assert {command[0] for command in commands} == {"demo", "audit", "apply", "fit", "score", "recourse", "update"}
     for command in commands:
         # The tutorial writes some names twice, on days that are not the same; training is tested elsewhere.
-        options = ["--force"] if "--out" in command else []
+        options = ["--force"] if "--out" in command and "--force" not in command else []
         options += ["--profile", "instant"] if command[0] == "fit" else []
         if command[0] != "demo":
             assert run([*command, *options]) == 0, command

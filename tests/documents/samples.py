@@ -31,6 +31,15 @@ def write_samples(folder: Path) -> None:
     lines = (json.dumps(row, default=str) + "\n" for row in table.slice(ROWS - NEW_ROWS).to_pylist())
     (folder / "new.jsonl").write_text("".join(lines), encoding="utf-8")
     pyarrow.csv.write_csv(invoices(), folder / "invoices.csv")
+    pyarrow.csv.write_csv(decided(table), folder / "my-cells.csv")
+
+
+def decided(table: pa.Table) -> pa.Table:
+    """What somebody downloads from the page of an audit, two cells of it."""
+    carriers = table["Carrier"].to_pylist()
+    return pa.table(
+        {"record": [0, 1], "column": ["Carrier"] * 2, "value": carriers[:2], "decision": ["reject", "=MAEU"]}
+    )
 
 
 def bills_of_lading() -> pa.Table:

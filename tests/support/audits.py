@@ -38,7 +38,7 @@ def cities(rows: int = 40) -> pa.Table:
     )
 
 
-def fake_audit(table: AuditTable, options: AuditOptions, run: Run) -> Findings:
+def fake_audit(table: AuditTable, options: AuditOptions, run: Run, *taught: object) -> Findings:
     """What `carat.auditing.audit.audit_table` promises, by marks in the text."""
     stage = run.observer.stage("auditing", STEPS)
     for step in range(STEPS):

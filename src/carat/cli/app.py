@@ -32,8 +32,7 @@ Find the unusual rows of a table: which values do not belong together, and what 
 
 [bold]Audit[/bold] a table: which cells are probably wrong, and what should be there. Nothing else is needed:
 
-    carat audit shipments.csv
-    carat audit shipments.csv --report page.html
+    carat audit shipments.csv --out cells.csv --report page.html
 
 [bold]Fix[/bold] the table: write your decisions into the list, and apply it:
 

@@ -148,7 +148,7 @@ def _smudge(text: str, dice: Dice, column: ColumnFacts) -> str:
     covered = dice() < 0.5
     for _ in range(1 + int(dice() * min(3, 1 + len(text) // 4))):
         place = int(dice() * len(made))
-        if covered:
+        if covered and made[place].isascii():
             made[place] = column.ink
         elif not made[place].isspace() and (others := _others(made[place], dice, column).replace(made[place], "")):
             made[place] = pick(others, dice)
