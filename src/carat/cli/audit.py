@@ -163,7 +163,8 @@ def audit(
     output = Output.of(out, as_json=as_json, show=show, force=force or resume, quiet=quiet, reported=reported)
     partial = _prepare(output.file, resume=resume, force=force)
     if resume and partial is None:
-        conclude(f"{out}: already complete, nothing to resume", _stored(str(out)), as_json=as_json, quiet=quiet)
+        fix = "" if fixing is None else f"; to fix the table: carat apply {out} {table} --out {fixing}"
+        conclude(f"{out}: already complete, nothing to resume{fix}", _stored(str(out)), as_json=as_json, quiet=quiet)
         return
     if resume and partial is not None and not partial.exists():
         say(f"{partial}: nothing to resume, starting from the beginning", quiet=quiet)
