@@ -18,6 +18,7 @@ ARGUMENTS = {
     "also": 'also=["NAME"]',
     "numeric": 'numeric={"NAME": 10}',
     "id": 'id="NAME"',
+    "minutes": "minutes=10",
 }
 """How the options that a remark names are written in Python."""
 
@@ -53,7 +54,12 @@ class Remark:
         return "; ".join([self.text, *([", ".join(said)] if said else [])])
 
 
-REMEDIES = {"also": "use one anyway", "numeric": "as ranges of numbers", "id": "as the row ID"}
+REMEDIES = {
+    "also": "use one anyway",
+    "numeric": "as ranges of numbers",
+    "id": "as the row ID",
+    "minutes": "train longer",
+}
 """What the options do."""
 
 

@@ -57,9 +57,25 @@ def fit(
             help="Without it, the model does not hold the training rows, but finds fewer wrong values.",
         ),
     ] = True,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            metavar="M",
+            help="Train for so many minutes at most. Default: 4 in fast, no limit in paper; inf for no limit.",
+            show_default=False,
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Train exactly so many steps in all. The number that another fit printed repeats that fit.",
+            show_default=False,
+        ),
+    ] = None,
     device: Device = "auto",
     seed: Annotated[
-        int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="The same seed gives the same model.")
+        int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="The same seed and steps give the same model.")
     ] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted fit.")] = False,
     force: Force = False,
@@ -100,6 +116,8 @@ def fit(
                 detector=detector,
                 explainer=None if explainer else False,
                 memory=memory,
+                minutes=minutes,
+                steps=steps,
                 device=device,
                 seed=seed,
                 checkpoints=partial,
@@ -135,6 +153,7 @@ def _facts(out: Path, model: Model) -> dict[str, Any]:
         "detector": model.detector.name,
         "explainer": model.explainer.name if model.explainer else "none",
         "seconds": model.training["seconds"],
+        "steps": model.training.get("steps"),
         "holds_records": model.holds_records,
         "found": model.training.get("found"),
     }

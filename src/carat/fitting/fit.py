@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -16,6 +16,7 @@ from carat.devices import pick_device
 from carat.errors import InputError
 from carat.explain import ContextDetector, FittedExplainer, Judge
 from carat.files import write_text
+from carat.fitting.boxing import boxed
 from carat.fitting.gating import set_gate
 from carat.fitting.model import Model
 from carat.fitting.prepare import Prepared, prepare
@@ -44,6 +45,8 @@ def fit(
     memory: bool = True,
     graph: KnowledgeGraph | bool | None = None,
     threshold: float | Threshold = 0.01,
+    minutes: float | None = None,
+    steps: int | None = None,
     seed: int = 0,
     device: str = "auto",
     checkpoints: str | Path | None = None,
@@ -73,11 +76,17 @@ def fit(
         graph: True or False for with or without one, or a graph with settings of your own. None follows the profile.
             The methods `carat` and `carat-plus` need it.
         threshold: a row is anomalous if it scores below this quantile of the held-out rows; or a `Threshold`.
-        seed: every random choice follows from it. On the CPU, the same seed gives the same model bit for bit.
+        minutes: how long the networks may train on this machine. The number of steps is fixed by timing a few before
+            training begins; if the ordinary epochs take less, they are trained as they are. Default: 4 in `fast`, no
+            limit in `paper`. `math.inf` is no limit.
+        steps: exactly so many steps instead, over all networks together. The `total` of another model's
+            `training["steps"]` trains it again.
+        seed: every random choice follows from it. On the CPU, the same seed and the same number of steps give the same
+            model bit for bit.
         device: `auto`, `cpu` or `cuda`.
         checkpoints: a folder for progress. If the fit is interrupted, the same call continues from there.
         progress: True shows progress bars. An observer is told of stages and remarks. By default, remarks go to the
-            logger `carat`.
+            logger `carat`; if training will take long, one of them says how long.
         columns: which columns take part; see `Columns`. `domains` lists them; `also` and `without` add to the default
             or leave out. `numeric={"Weight": 10}` cuts a column of numbers into ten ranges. `id` is the column that
             identifies a row. With `time`, the newest rows are held out instead of random ones. `metapaths` are paths of
@@ -92,6 +101,8 @@ def fit(
         memory=memory,
         graph=graph,
         threshold=threshold,
+        minutes=minutes,
+        steps=steps,
     )
     if not hasattr(seed, "__index__"):
         raise InputError(f"`seed` must be a whole number, got {seed!r}")
@@ -133,6 +144,7 @@ def fit_prepared(
     fold = fold or prepared.fold(run.seed)
     data = TrainingData.split(prepared.table.ids, vocabulary, fold=fold, advance=counting.advance)
     pairs = data.pairs
+    run, schedule = boxed(parts, data, run)
     if isinstance(detector, OutsideDetector):
         detector = detector.speaking(prepared.like)
     # The detector first: it is quick, and what is wrong with one from outside should not wait for the explainer. The
@@ -167,6 +179,7 @@ def fit_prepared(
             "profile": parts.profile,
             "seed": run.seed,
             "device": run.device.type,
+            **({} if schedule is None else {"steps": schedule.to_json()}),
             **({} if found is None else {"found": found}),
         },
     )
@@ -201,6 +214,7 @@ def _claim(checkpoints: Path, prepared: Prepared, recipe: Recipe, seed: int) -> 
         "schema": prepared.schema.to_json(),
         "parts": recipe.describe(),
         "seed": seed,
+        "box": asdict(recipe.box),
     }
     file = checkpoints / "fit.json"
     if file.exists():
