@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +67,12 @@ def _stored(file: Path | None) -> Schedule | None:
         return Schedule.from_json(json.loads(file.read_text(encoding="utf-8")))
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file}: is damaged; remove {file.parent} and start over") from error
+
+
+def _release(checkpoints: Path | None) -> None:
+    """Take away a checkpoint folder that holds nothing but the word on whose it is: other settings may have it."""
+    if checkpoints is not None and [file.name for file in checkpoints.iterdir()] == ["fit.json"]:
+        shutil.rmtree(checkpoints)
 
 
 def _remark(schedule: Schedule, *, resumed: bool) -> Remark:
