@@ -14,8 +14,8 @@ import pytest
 
 import carat
 from carat.cli import run
-from carat.fitting.store import read_folder
 from carat.data import TableWriter
+from carat.fitting.store import read_folder
 from tests.support.commands import INSTANT, give_stdin, read_csv, snapshot, write_csv
 from tests.support.planted import DOMAINS, planted_table, record
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import logging
@@ -21,6 +22,8 @@ from carat.training import Run
 from tests.support.interrupts import Bomb, Interrupted
 from tests.support.small import small
 
+# `carat.fitting.fit` is the function; the module has the same name.
+FIT = importlib.import_module("carat.fitting.fit")
 STAGES = ["ape", "pretrain", "decoder-p", "fine-tune", "graph"]
 
 
@@ -67,7 +70,7 @@ def test_the_steps_that_a_clock_chose_give_the_same_model_again(planted: pa.Tabl
 def test_a_box_that_does_not_bite_and_timing_change_no_bit(planted: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     timed = fitted(planted, minutes=60)
     assert timed.training["steps"]["total"] == timed.training["steps"]["whole"]
-    monkeypatch.setattr("carat.fitting.fit.boxed", lambda parts, data, run: (run, None))
+    monkeypatch.setattr(FIT, "boxed", lambda parts, data, run: (run, None))
     assert fitted(planted).identity == timed.identity, "as if nothing had been timed"
 
 
@@ -80,12 +83,12 @@ def test_the_steps_are_said_before_training(planted: pa.Table) -> None:
     assert said.remedies == ("minutes",)
 
 
-@pytest.mark.parametrize("tick, level", [(1e-6, logging.INFO), (10.0, logging.WARNING)])
+@pytest.mark.parametrize(("tick", "level"), [(1e-6, logging.INFO), (10.0, logging.WARNING)])
 def test_a_long_fit_is_not_silent_in_python(
     planted: pa.Table, tick: float, level: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A warning is shown where nobody has set up logging."""
-    monkeypatch.setattr("carat.fitting.fit.Run", lambda **given: Run(**given, clock=ticking(tick)))
+    monkeypatch.setattr(FIT, "Run", lambda **given: Run(**given, clock=ticking(tick)))
     with caplog.at_level(logging.INFO, logger="carat"):
         carat.fit(planted.slice(0, 200), detector=carat.detectors.Ape(epochs=1, dim=4), explainer=False, device="cpu")
     (said,) = [record for record in caplog.records if "on this machine" in record.message]

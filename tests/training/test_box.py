@@ -110,7 +110,7 @@ def test_too_few_steps_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "minutes, steps, said",
+    ("minutes", "steps", "said"),
     [
         (0, None, "`minutes` must be a number above 0, got 0"),
         (-1, None, "`minutes` must be a number above 0, got -1"),

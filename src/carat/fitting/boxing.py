@@ -32,12 +32,16 @@ def boxed(recipe: Recipe, data: TrainingData, run: Run) -> tuple[Run, Schedule |
     """
     file = None if run.checkpoints is None else run.checkpoints / "steps.json"
     stored = _stored(file)
-    schedule = stored or _timed(recipe, data, run)
-    if not schedule.stages:
-        if recipe.box.steps is not None:
+    try:
+        schedule = stored or _timed(recipe, data, run)
+        if recipe.box.steps is not None and not schedule.stages:
             raise InputError(
                 "`steps` is for networks, and this fit trains none; leave it out or choose another profile"
             )
+    except InputError:
+        _release(run.checkpoints)
+        raise
+    if not schedule.stages:
         return run, None
     if file is not None and stored is None:
         write_text(file, json.dumps(schedule.to_json()))
