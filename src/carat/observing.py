@@ -21,6 +21,7 @@ ARGUMENTS = {
     "numeric": 'numeric={"NAME": 10}',
     "id": 'id="NAME"',
     "patterns": "patterns=False",
+    "minutes": "minutes=10",
 }
 """How the options that a remark names are written in Python."""
 
@@ -61,6 +62,7 @@ REMEDIES = {
     "numeric": "as ranges of numbers",
     "id": "as the row ID",
     "patterns": "switch it off",
+    "minutes": "train longer",
 }
 """What the options do."""
 

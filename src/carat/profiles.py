@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+MINUTES = 4.0
+"""What `fast` may train for, however many records there are."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
@@ -18,6 +21,7 @@ class Profile:
         graph_params: the graph's arguments, for models that have one.
         plain: instead of the judge, where a model is not to keep its training records.
         plain_params: its arguments.
+        minutes: how long the networks may train on the machine at hand; None for no limit.
     """
 
     detector: str
@@ -26,6 +30,7 @@ class Profile:
     graph_params: Mapping[str, Any] = field(default_factory=dict)
     plain: str = "counts"
     plain_params: Mapping[str, Any] = field(default_factory=dict)
+    minutes: float | None = None
 
 
 def instant() -> Profile:
@@ -35,7 +40,8 @@ def instant() -> Profile:
 
 def fast() -> Profile:
     """The same, and a small transformer beside the judge: a laptop, a few minutes."""
-    return Profile(detector="ape", explainer="judge", explainer_params={"beside": "transformer"}, plain="transformer")
+    beside = {"beside": "transformer"}
+    return Profile(detector="ape", explainer="judge", explainer_params=beside, plain="transformer", minutes=MINUTES)
 
 
 def paper() -> Profile:

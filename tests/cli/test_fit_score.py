@@ -15,6 +15,7 @@ import pytest
 import carat
 from carat.cli import run
 from carat.data import TableWriter
+from carat.fitting.store import read_folder
 from tests.support.commands import INSTANT, give_stdin, read_csv, snapshot, write_csv
 from tests.support.planted import DOMAINS, planted_table, record
 
@@ -333,6 +334,21 @@ def test_inspect_shows_what_the_model_knows(
     assert "\N{REPLACEMENT CHARACTER}" not in shown, "two sentences stand on two lines"
     assert "scores and alarms of the strangest 1% of normal rows" in shown
     assert all(name in shown for name in (*DOMAINS, "all verified", "detector.safetensors"))
+
+
+def test_the_steps_of_a_fit_are_printed_stored_and_shown(
+    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    command = ["fit", "planted.csv", "--profile", "instant", "--no-explainer", "--detector", "ape", "--device", "cpu"]
+    for out in ("a", "b"):
+        assert run([*command, "--out", out, "--steps", "60"]) == 0
+        assert "training takes 60 of 1,020 steps, about" in capsys.readouterr().err
+    first, second = read_folder(work / "a"), read_folder(work / "b")
+    assert first.facts["identity"] == second.facts["identity"]
+    assert first.facts["training"]["steps"]["stages"] == {"ape": 60}
+    assert run(["inspect", "a"]) == 0
+    assert "60 of 1,020 steps (ape 60); --steps 60 trains the same again" in capsys.readouterr().out
 
 
 def test_inspect_for_machines(work: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,6 +65,22 @@ def fit(
         Path | None,
         typer.Option("--from", metavar="MODEL", help="Begin with the networks of this model.", show_default=False),
     ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            metavar="M",
+            help="Train for so many minutes at most. Default: 4 in fast, no limit in paper; inf for no limit.",
+            show_default=False,
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Train exactly so many steps in all. The number that another fit printed repeats that fit.",
+            show_default=False,
+        ),
+    ] = None,
     device: Device = "auto",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same model.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", metavar=FLAG, help="Continue an interrupted fit.")] = False,
@@ -110,6 +126,8 @@ def fit(
                 explainer=None if explainer else False,
                 memory=memory,
                 start=start,
+                minutes=minutes,
+                steps=steps,
                 device=device,
                 seed=seed,
                 checkpoints=partial,
@@ -145,6 +163,7 @@ def _facts(out: Path, model: Model) -> dict[str, Any]:
         "detector": model.detector.name,
         "explainer": model.explainer.name if model.explainer else "none",
         "seconds": model.training["seconds"],
+        "steps": model.training.get("steps"),
         "holds_records": model.holds_records,
         "found": model.training.get("found"),
     }

@@ -104,6 +104,13 @@ def _metapaths_line(facts: dict[str, Any]) -> str:
     return f"{shown} (discovered)" if graph and graph["facts"]["discovered"] else shown
 
 
+def _training_line(steps: dict[str, Any]) -> str:
+    """How long the networks trained, and how to train them so again."""
+    of = f" of {steps['whole']:,}" if steps["total"] < steps["whole"] else ""
+    stages = ", ".join(f"{stage} {count:,}" for stage, count in steps["stages"].items())
+    return f"{steps['total']:,}{of} steps ({stages}); --steps {steps['total']} trains the same again"
+
+
 def _print(path: Path, facts: dict[str, Any]) -> None:
     from carat.fitting.found import in_words
     from carat.results.ageing import Usual, described
@@ -126,6 +133,8 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
         "fit": f"profile {training['profile']}, seed {training['seed']}, {training['device']}, "
         f"{training['seconds']:.1f} s",
     }
+    if "steps" in training:
+        lines["training"] = _training_line(training["steps"])
     if training["left_out"]:
         lines["left out"] = ", ".join(f"{name} ({reason})" for name, reason in training["left_out"].items())
     for role in ("id", "time"):

@@ -31,7 +31,13 @@ HINTS = {
     "audited": "; leave one out with --without NAME",
 }
 """What the command line can do about a remark."""
-OPTIONS = {"also": "--also NAME", "numeric": "--numeric NAME=10", "id": "--id NAME", "patterns": "--no-patterns"}
+OPTIONS = {
+    "also": "--also NAME",
+    "numeric": "--numeric NAME=10",
+    "id": "--id NAME",
+    "patterns": "--no-patterns",
+    "minutes": "--minutes 10",
+}
 """How the options that a remark names are written here."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar, Self
 
@@ -16,6 +16,7 @@ from carat.data.vocabulary import Vocabulary
 from carat.detectors.base import GridFittedDetector
 from carat.protocols import Terms
 from carat.training import History, Plan, Run, TrainableNetwork, train
+from carat.training.box import Training
 
 
 class EmbeddingNetwork(TrainableNetwork):
@@ -66,12 +67,21 @@ class EmbeddingDetector(GridFittedDetector):
     def _network(self, vocabulary: Vocabulary, marginals: Tensor) -> EmbeddingNetwork:
         """A fresh network; `marginals` float32 [total] are the entities' shares in training."""
 
+    def _plan(self, records: int) -> Plan:
+        plan = Plan(epochs=self.epochs, batch_size=self.batch_size, learning_rate=self.learning_rate, patience=10)
+        return plan.for_records(records)
+
+    def trainings(self, data: TrainingData, run: Run) -> Iterator[Training]:
+        """The one there is."""
+        with run.seeded(self.name):
+            network = self._network(data.vocabulary, data.marginals())
+        yield Training(self.name, network, data.train, self._plan(len(data.train)), data.held_out)
+
     def _fit(self, data: TrainingData, run: Run) -> None:
         with run.seeded(self.name):
             self.network_ = self._network(data.vocabulary, data.marginals())
         self._started(self.network_, data.vocabulary)
-        plan = Plan(epochs=self.epochs, batch_size=self.batch_size, learning_rate=self.learning_rate, patience=10)
-        plan = plan.for_records(len(data.train))
+        plan = self._plan(len(data.train))
         self.history_ = train(
             self.network_,
             data.train,

@@ -8,7 +8,7 @@ from those, each left out when it is asked about; else from held-out records.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
@@ -29,6 +29,7 @@ from carat.explain.transformer import TransformerExplainer
 from carat.explain.witnesses import SAMPLE, Witnesses
 from carat.memory import EXACT, LIMIT, Memory
 from carat.training import History, Plan, Run, TrainableNetwork, train
+from carat.training.box import Training
 from carat.training.checkpoint import part
 from carat.training.fitted import Fitted
 from carat.training.start import Start
@@ -187,6 +188,11 @@ class Judge(FittedExplainer):
             if self.beside not in BESIDE:
                 raise InputError(f"beside must be one of {', '.join(BESIDE)}, got '{self.beside}'")
             self.beside_ = BESIDE[self.beside](**(self.beside_params or {}))
+
+    def trainings(self, data: TrainingData, run: Run) -> Iterator[Training]:
+        """Those of the explainer beside it; the judge's own learning takes as long for any table."""
+        if self.beside in BESIDE:
+            yield from BESIDE[self.beside](**(self.beside_params or {})).trainings(data, run)
 
     def fit(self, data: TrainingData, run: Run | None = None) -> Self:
         """Fit memory and the explainer beside it, then learn to weigh them; the second held-out half calibrates."""

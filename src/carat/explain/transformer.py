@@ -21,8 +21,11 @@ from carat.explain.encoder import RowEncoder
 from carat.explain.likelihood import LikelihoodNetwork, LikelihoodTask
 from carat.explain.reconstruction import ReconstructionNetwork, ReconstructionTask
 from carat.training import History, Plan, Run, train
+from carat.training.box import Training
 from carat.training.checkpoint import part
 
+StageName = Literal["pretrain", "decoder-p", "fine-tune"]
+STAGES: tuple[StageName, ...] = ("pretrain", "decoder-p", "fine-tune")
 READ_ROWS = 512
 """Versions of records read at once."""
 
@@ -106,6 +109,15 @@ class TransformerExplainer(FittedExplainer):
         self._calibrate(data, run)
         return self
 
+    def trainings(self, data: TrainingData, run: Run) -> Iterator[Training]:
+        """The three stages; how well the encoder is trained makes no difference to the time."""
+        apart = self.clone()
+        with run.seeded("explainer"):
+            apart._build(data.vocabulary)
+        networks = {"pretrain": apart.pretrained_, "decoder-p": apart.frozen_, "fine-tune": apart.tuned_}
+        for stage in STAGES:
+            yield Training(stage, networks[stage], data.train, self._plan(stage, len(data.train)), data.held_out)
+
     def _build(self, vocabulary: Vocabulary) -> None:
         encoder = RowEncoder(vocabulary, dim=self.dim, layers=self.layers, heads=self.heads, dropout=self.dropout)
         task = ReconstructionTask(sampled_above=self.sampled_above)
@@ -115,8 +127,8 @@ class TransformerExplainer(FittedExplainer):
             for tune in (False, True)
         )
 
-    def _plan(self, stage: Literal["pretrain", "decoder-p", "fine-tune"], records: int) -> Plan:
-        number = ("pretrain", "decoder-p", "fine-tune").index(stage)
+    def _plan(self, stage: StageName, records: int) -> Plan:
+        number = STAGES.index(stage)
         tuning = stage == "fine-tune"
         plan = Plan(
             epochs=self.epochs[number],
@@ -130,14 +142,13 @@ class TransformerExplainer(FittedExplainer):
 
     def _train(
         self,
-        stage: Literal["pretrain", "decoder-p", "fine-tune"],
+        stage: StageName,
         network: ReconstructionNetwork | LikelihoodNetwork,
         data: TrainingData,
         run: Run,
     ) -> None:
         plan = self._plan(stage, len(data.train))
-        number = ("pretrain", "decoder-p", "fine-tune").index(stage) + 1
-        label = f"explainer {number} of 3, {stage}"
+        label = f"explainer {STAGES.index(stage) + 1} of 3, {stage}"
         held_out = data.held_out
         self.history_[stage] = train(network, data.train, plan, run, stage=stage, label=label, validation=held_out)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -17,6 +17,7 @@ from carat.devices import pick_device
 from carat.errors import InputError
 from carat.explain import ContextDetector, FittedExplainer, Judge
 from carat.files import write_text
+from carat.fitting.boxing import boxed
 from carat.fitting.gating import set_gate
 from carat.fitting.model import Model
 from carat.fitting.prepare import Prepared, prepare
@@ -48,6 +49,8 @@ def fit(
     graph: KnowledgeGraph | bool | None = None,
     threshold: float | Threshold = 0.01,
     start: Model | str | Path | None = None,
+    minutes: float | None = None,
+    steps: int | None = None,
     seed: int = 0,
     device: str = "auto",
     checkpoints: str | Path | None = None,
@@ -79,11 +82,17 @@ def fit(
         threshold: a row is anomalous if it scores below this quantile of the held-out rows; or a `Threshold`.
         start: a model, or its folder, whose networks this one begins with: values and columns are matched by their
             text, new ones begin at random. What is counted is counted anew.
-        seed: every random choice follows from it. On the CPU, the same seed gives the same model bit for bit.
+        minutes: how long the networks may train on this machine. The number of steps is fixed by timing a few before
+            training begins; if the ordinary epochs take less, they are trained as they are. Default: 4 in `fast`, no
+            limit in `paper`. `math.inf` is no limit.
+        steps: exactly so many steps instead, over all networks together. The `total` of another model's
+            `training["steps"]` trains it again.
+        seed: every random choice follows from it. On the CPU, the same seed and the same number of steps give the same
+            model bit for bit.
         device: `auto`, `cpu` or `cuda`.
         checkpoints: a folder for progress. If the fit is interrupted, the same call continues from there.
         progress: True shows progress bars. An observer is told of stages and remarks. By default, remarks go to the
-            logger `carat`.
+            logger `carat`; if training will take long, one of them says how long.
         columns: which columns take part; see `Columns`. `domains` or `columns` lists them; `also` and `without` add to
             the default or leave out. `numeric={"Weight": 10}` cuts a column of numbers into ten ranges. `id` is the
             column that identifies a row. With `time`, the newest rows are held out instead of random ones. `metapaths`
@@ -100,6 +109,8 @@ def fit(
         memory=memory,
         graph=graph,
         threshold=threshold,
+        minutes=minutes,
+        steps=steps,
     )
     with watching(progress) as observer:
         run = Run(
@@ -149,6 +160,7 @@ def fit_prepared(
     fold = fold or prepared.fold(run.seed)
     data = TrainingData.split(prepared.table.ids, vocabulary, fold=fold, advance=counting.advance)
     pairs = data.pairs
+    run, schedule = boxed(parts, data, run)
     if isinstance(detector, OutsideDetector):
         detector = detector.speaking(prepared.like)
     # The detector first: it is quick, and what is wrong with one from outside should not wait for the explainer. The
@@ -185,6 +197,7 @@ def fit_prepared(
             "seed": run.seed,
             "device": run.device.type,
             **({} if start is None else {"start": start.identity}),
+            **({} if schedule is None else {"steps": schedule.to_json()}),
             **({} if found is None else {"found": found}),
         },
     )
@@ -235,6 +248,7 @@ def _claim(checkpoints: Path, prepared: Prepared, recipe: Recipe, seed: int, sta
         "parts": recipe.describe(),
         "seed": seed,
         **({} if start is None else {"start": start.identity}),
+        "box": asdict(recipe.box),
     }
     file = checkpoints / "fit.json"
     if file.exists():

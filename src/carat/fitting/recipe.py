@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from carat.data.schema import Schema
@@ -14,6 +14,7 @@ from carat.graph import KnowledgeGraph
 from carat.profiles import Profile
 from carat.registry import DETECTORS, EXPLAINERS, PROFILES
 from carat.results.scale import Threshold
+from carat.training.box import Box
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Recipe:
         explainer: gives likelihoods; None for none.
         graph: gives neighbours; None for none.
         threshold: where anomalous begins.
+        box: how long the networks may train.
     """
 
     profile: str
@@ -35,6 +37,7 @@ class Recipe:
     explainer: FittedExplainer | None
     graph: KnowledgeGraph | None
     threshold: Threshold
+    box: Box = field(default_factory=Box)
 
     @classmethod
     def of(
@@ -48,6 +51,8 @@ class Recipe:
         memory: bool = True,
         graph: KnowledgeGraph | bool | None = None,
         threshold: float | Threshold = 0.01,
+        minutes: float | None = None,
+        steps: int | None = None,
     ) -> Recipe:
         """From the arguments of `fit`: a profile names defaults, an argument always wins."""
         defaults: Profile = PROFILES.find(profile).load()()
@@ -56,7 +61,8 @@ class Recipe:
         if isinstance(chosen, ContextDetector) and explaining is None:
             raise InputError("the detector 'context' is the explainer; it can't be fitted without one")
         quantile = threshold if isinstance(threshold, Threshold) else Threshold(quantile=threshold)
-        return cls(profile, chosen, explaining, _graph(graph, defaults, explaining), quantile)
+        box = Box.of(minutes, steps, defaults.minutes)
+        return cls(profile, chosen, explaining, _graph(graph, defaults, explaining), quantile, box)
 
     def fresh(self, schema: Schema) -> Recipe:
         """The same with clones of all parts; the graph follows the schema's metapaths where it has none of its own."""
@@ -68,7 +74,7 @@ class Recipe:
         if isinstance(detector, ContextDetector):
             assert explainer is not None
             detector.attach(explainer)
-        return Recipe(self.profile, detector, explainer, graph, self.threshold)
+        return replace(self, detector=detector, explainer=explainer, graph=graph)
 
     def describe(self) -> list[Any]:
         """The parts and their arguments, for what must be equal when a fit is resumed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar, Literal, Self
 
@@ -16,6 +16,7 @@ from carat.errors import InputError, NotFittedError
 from carat.graph.metapaths import discover
 from carat.graph.relations import Relations
 from carat.training import History, Plan, Run, TrainableNetwork, train
+from carat.training.box import Training
 from carat.training.fitted import Fitted
 from carat.training.negatives import UniformEntities
 from carat.training.start import Start
@@ -127,15 +128,29 @@ class KnowledgeGraph(Fitted):
         edges = self.relations_.edges(data.pairs, data.vocabulary)
         if not len(edges):
             raise InputError("no two values along the metapaths were ever seen together; choose other metapaths")
+        self.history_ = train(self.network_, edges, self._plan(len(edges)), run, stage="graph")
+        return self.to(run.device)
+
+    def _plan(self, edges: int) -> Plan:
         plan = Plan(
             epochs=self.epochs,
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
             schedule=self.schedule,
             accelerate=True,
-        ).for_records(len(edges))
-        self.history_ = train(self.network_, edges, plan, run, stage="graph")
-        return self.to(run.device)
+        )
+        return plan.for_records(edges)
+
+    def trainings(self, data: TrainingData, run: Run) -> Iterator[Training]:
+        """The one there is; none where there are no edges, which `fit` will say."""
+        apart = self.clone()
+        # Discovery looks at a sample, so that doing it twice costs little.
+        apart.metapaths_ = tuple(tuple(path) for path in self.metapaths or self._discover(data, run))
+        with run.seeded("graph"):
+            apart._build(data.vocabulary, data.pairs)
+        edges = apart.relations_.edges(data.pairs, data.vocabulary)
+        if len(edges):
+            yield Training("graph", apart.network_, edges, self._plan(len(edges)))
 
     def start_from(self, other: Fitted, vocabulary: Vocabulary) -> Self:
         """Also the relations, where they will be the same: those of given metapaths."""

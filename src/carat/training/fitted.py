@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import torch
@@ -16,6 +16,7 @@ from carat.data.training_data import TrainingData
 from carat.data.vocabulary import UNSEEN, Vocabulary
 from carat.errors import NotFittedError
 from carat.observing import Stage
+from carat.training.box import Training
 from carat.training.run import Run
 from carat.training.start import Start
 
@@ -35,6 +36,10 @@ class Fitted(ABC):
     @abstractmethod
     def fit(self, data: TrainingData, run: Run | None = None) -> Self:
         """Learn from normal records."""
+
+    def trainings(self, data: TrainingData, run: Run) -> Iterator[Training]:
+        """The trainings that `fit` will go through, in its order, with networks to throw away; none where it counts."""
+        yield from ()
 
     def params(self) -> dict[str, Any]:
         """The arguments of `__init__`, as scikit-learn's `get_params` gives them."""

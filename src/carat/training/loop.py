@@ -7,16 +7,24 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from carat.errors import InputError
+from carat.observing import Silent
 from carat.training.checkpoint import pack, part, read_checkpoint, unpack, write_checkpoint
+from carat.training.plan import Plan
 from carat.training.run import Run
 from carat.training.step import GraphedStep, PlainStep
+
+WARM_UP_STEPS = 5
+"""Steps before the clock runs: the first ones allocate, and on a GPU they are recorded."""
+FEWEST_STEPS, TIMED_STEPS, TIMED_SECONDS = 5, 40, 1.0
+"""Steps that are timed: at least so many, then until there are enough of them or a second has gone."""
 
 
 class TrainableNetwork(nn.Module, ABC):
@@ -25,44 +33,6 @@ class TrainableNetwork(nn.Module, ABC):
     @abstractmethod
     def loss(self, ids: Tensor, generator: torch.Generator) -> Tensor:
         """Mean loss of a batch of records ids [b, m], a scalar; corruptions are drawn from the generator."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How long and how fast to train.
-
-    Args:
-        epochs: passes over the records.
-        batch_size: records a step.
-        learning_rate: peak of the one-cycle schedule, or the constant rate.
-        schedule: `one-cycle` warms up over the first 30 % and decays to nearly nothing; `constant` is the paper's.
-        patience: stop after so many epochs without a better validation loss; None trains to the end.
-        keep_best: end with the weights of the best validation loss, else with the last ones.
-        accelerate: on a GPU, bfloat16 products and the step as one CUDA graph.
-    """
-
-    epochs: int
-    batch_size: int = 512
-    learning_rate: float = 5e-3
-    schedule: Literal["one-cycle", "constant"] = "one-cycle"
-    patience: int | None = None
-    keep_best: bool = True
-    accelerate: bool = False
-
-    def for_records(self, count: int) -> Plan:
-        """Smaller batches for a small table (at least 50 a pass, at least 32 records each): it needs its steps too."""
-        return replace(self, batch_size=min(self.batch_size, max(32, count // 50)))
-
-    def rate(self, step: int, steps: int) -> float:
-        """Learning rate at a step."""
-        if self.schedule == "constant" or steps < 2:
-            return self.learning_rate
-        warm, position = 0.3, step / (steps - 1)
-        if position < warm:
-            start, end, share = self.learning_rate / 25, self.learning_rate, position / warm
-        else:
-            start, end, share = self.learning_rate, self.learning_rate / 1e4, (position - warm) / (1 - warm)
-        return end + (start - end) * (1 + math.cos(math.pi * share)) / 2
 
 
 @dataclass
@@ -103,15 +73,30 @@ def train(
         network: what to train; only parameters that require gradients are.
         ids: training records, [n, m].
         plan: how long and how fast.
-        run: seed, device, progress, checkpoints.
+        run: seed, device, progress, checkpoints, and where this stage has a number of steps there, how many.
         stage: name of this training among the checkpoints.
         label: what the progress display calls it; None takes the stage.
         validation: held-out records, [v, m].
     """
     if not len(ids):
         raise InputError(f"{stage}: there are no rows to train on")
+    plan = replace(plan, steps=run.steps.get(stage, plan.steps))
     with _deterministic(run.device):
         return _Trainer(network, ids, plan, run, stage, validation, label or stage).run_to_end()
+
+
+def pace(
+    network: TrainableNetwork, ids: Tensor, plan: Plan, run: Run, *, stage: str, validation: Tensor | None = None
+) -> float:
+    """Seconds that a step of `train` with these arguments will take, its share of the validation included.
+
+    It takes a few steps to find out, so the network is one to throw away. Nothing else changes: no checkpoint is
+    written, and the random numbers of the caller stay as they were.
+    """
+    apart = replace(run, observer=Silent(), checkpoints=None, steps={})
+    on = [run.device] if run.device.type == "cuda" else []
+    with torch.random.fork_rng(devices=on), _deterministic(run.device):
+        return _Trainer(network, ids, plan, apart, stage, validation, stage).pace()
 
 
 class _Trainer:
@@ -131,7 +116,7 @@ class _Trainer:
         self.ids = ids.to(run.device)
         self.validation = None if validation is None or not len(validation) else validation.to(run.device)
         self.plan, self.run, self.stage, self.label = plan, run, stage, label
-        self.steps_an_epoch = math.ceil(len(ids) / plan.batch_size)
+        self.steps_an_epoch, self.steps = plan.steps_an_epoch(len(ids)), plan.steps_in_all(len(ids))
         parameters = [p for p in network.parameters() if p.requires_grad]
         self.generator = torch.Generator(run.device).manual_seed(run.seed_of("batches", stage))
         graphed = plan.accelerate and run.device.type == "cuda"
@@ -150,8 +135,8 @@ class _Trainer:
 
     def run_to_end(self) -> History:
         finished = self._resume()
-        bar = self.run.observer.stage(self.label, self.plan.epochs * self.steps_an_epoch)
-        bar.advance(self.epoch * self.steps_an_epoch + self.step)
+        bar = self.run.observer.stage(self.label, self.steps)
+        bar.advance(min(self._done(), self.steps))
         while not finished:
             self.network.train()
             for batch in self._batches():
@@ -159,8 +144,8 @@ class _Trainer:
                 bar.advance(1)
                 self._save_if_due()
             self._end_epoch()
-            finished = self.epoch == self.plan.epochs or self.history.stalled(self.plan.patience)
-        bar.advance((self.plan.epochs - self.epoch) * self.steps_an_epoch)
+            finished = self._done() >= self.steps or self.history.stalled(self.plan.patience)
+        bar.advance(max(self.steps - self._done(), 0))
         if self.best:
             self.network.load_state_dict(self.best)
         self.network.eval()
@@ -168,22 +153,50 @@ class _Trainer:
         self._save(finished=True)
         return self.history
 
+    def pace(self) -> float:
+        """Seconds a step, by taking a few."""
+        self.network.train()
+        batches = list(islice(self._batches(), WARM_UP_STEPS + TIMED_STEPS))
+        for number in range(WARM_UP_STEPS):
+            self._train_step(batches[number % len(batches)])
+        began, taken = self._now(), 0
+        while taken < FEWEST_STEPS or (taken < TIMED_STEPS and self._now() - began < TIMED_SECONDS):
+            self._train_step(batches[(WARM_UP_STEPS + taken) % len(batches)])
+            taken += 1
+        step = (self._now() - began) / taken
+        if self.validation is None:
+            return step
+        some = self.validation[: 2 * self.plan.batch_size]
+        began = self._now()
+        self._validate(some)
+        return step + (self._now() - began) * len(self.validation) / len(some) / self.steps_an_epoch
+
+    def _now(self) -> float:
+        if self.run.device.type == "cuda":
+            torch.cuda.synchronize(self.run.device)
+        return self.run.clock()
+
+    def _done(self) -> int:
+        """Steps so far; an epoch that ended early counts as whole."""
+        return self.epoch * self.steps_an_epoch + self.step
+
     def _batches(self) -> Iterator[Tensor]:
         """What is left of this epoch; the order follows from seed and epoch alone, so a resumed run has it too."""
         shuffle = torch.Generator().manual_seed(self.run.seed_of("order", self.stage, self.epoch))
         order = torch.randperm(len(self.ids), generator=shuffle).to(self.run.device)
-        for index in order.split(self.plan.batch_size)[self.step :]:
+        left = self.steps - self.epoch * self.steps_an_epoch
+        for index in order.split(self.plan.batch_size)[self.step : left]:
             yield self.ids[index]
 
     def _train_step(self, batch: Tensor) -> None:
-        step = self.epoch * self.steps_an_epoch + self.step
-        self.do_step.set_rate(self.plan.rate(step, self.plan.epochs * self.steps_an_epoch))
+        self.do_step.set_rate(self.plan.rate(self._done(), self.steps))
         # Summed on the device: reading it out at every step would make a GPU wait.
         self.epoch_loss += self.do_step(batch) * len(batch)
         self.step += 1
 
     def _end_epoch(self) -> None:
-        mean = float(self.epoch_loss) / len(self.ids)
+        # The last epoch may end before it has seen all records.
+        mean = float(self.epoch_loss) / min(self.step * self.plan.batch_size, len(self.ids))
         if not math.isfinite(mean):
             raise InputError(f"{self.stage}: the loss is {mean} after epoch {self.epoch + 1}; lower the learning rate")
         self.history.train.append(mean)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,8 @@ class Run:
         observer: is told of stages and remarks.
         checkpoints: a folder for checkpoints; None keeps none.
         checkpoint_seconds: at most this much work is lost when the run is killed.
+        steps: for some of the stages, how many steps they train instead of their epochs.
+        clock: what steps are timed by, in seconds.
     """
 
     seed: int = 0
@@ -30,6 +33,8 @@ class Run:
     observer: Observer = field(default_factory=Silent)
     checkpoints: Path | None = None
     checkpoint_seconds: float = 15.0
+    steps: Mapping[str, int] = field(default_factory=dict)
+    clock: Callable[[], float] = time.perf_counter
 
     def seed_of(self, *names: object) -> int:
         """A seed for one purpose, different for every purpose and the same on every machine."""

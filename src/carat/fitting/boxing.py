@@ -1,0 +1,93 @@
+"""Before a fit trains: how many steps each network gets, said, and kept for a fit that is resumed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from carat.data import TrainingData
+from carat.errors import InputError
+from carat.files import write_text
+from carat.fitting.recipe import Recipe
+from carat.observing import Remark
+from carat.training import Run
+from carat.training.box import Schedule, Training, in_words
+from carat.training.fitted import Fitted
+
+LONG = 30.0
+"""Seconds of training from which on the remark is a warning: Python shows no lesser one, and nobody should wait in
+silence."""
+
+
+def boxed(recipe: Recipe, data: TrainingData, run: Run) -> tuple[Run, Schedule | None]:
+    """The run with a number of steps for every network, and the schedule that says why; None without networks.
+
+    Args:
+        recipe: the parts that will be fitted, and the box.
+        data: what they are fitted on.
+        run: seed, device, observer, checkpoints; a resumed fit keeps the steps it began with.
+    """
+    file = None if run.checkpoints is None else run.checkpoints / "steps.json"
+    stored = _stored(file)
+    try:
+        schedule = stored or _timed(recipe, data, run)
+        if recipe.box.steps is not None and not schedule.stages:
+            raise InputError(
+                "`steps` is for networks, and this fit trains none; leave it out or choose another profile"
+            )
+    except InputError:
+        _release(run.checkpoints)
+        raise
+    if not schedule.stages:
+        return run, None
+    if file is not None and stored is None:
+        write_text(file, json.dumps(schedule.to_json()))
+    run.observer.remark(_remark(schedule, resumed=stored is not None))
+    return replace(run, steps=schedule.stages), schedule
+
+
+def _timed(recipe: Recipe, data: TrainingData, run: Run) -> Schedule:
+    stage = run.observer.stage("timing a few steps", None)
+
+    def watched() -> Iterator[Training]:
+        for part in (recipe.detector, recipe.explainer, recipe.graph):
+            if isinstance(part, Fitted):
+                for training in part.trainings(data, run):
+                    yield training
+                    stage.advance()
+
+    schedule = Schedule.of(recipe.box, watched(), run)
+    stage.finish()
+    return schedule
+
+
+def _stored(file: Path | None) -> Schedule | None:
+    if file is None or not file.exists():
+        return None
+    try:
+        return Schedule.from_json(json.loads(file.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{file}: is damaged; remove {file.parent} and start over") from error
+
+
+def _release(checkpoints: Path | None) -> None:
+    """Take away a checkpoint folder that holds nothing but the word on whose it is: other settings may have it."""
+    if checkpoints is not None and [file.name for file in checkpoints.iterdir()] == ["fit.json"]:
+        shutil.rmtree(checkpoints)
+
+
+def _remark(schedule: Schedule, *, resumed: bool) -> Remark:
+    short = schedule.total < schedule.whole
+    of = f"{schedule.total:,} of {schedule.whole:,}" if short else f"{schedule.total:,}"
+    how_long = (
+        "as when this fit began" if resumed else f"about {in_words(schedule.seconds)} on this machine, then calibration"
+    )
+    return Remark(
+        "training-time",
+        f"training takes {of} steps, {how_long}",
+        warning=schedule.seconds >= LONG,
+        remedies=("minutes",) if short and schedule.minutes is not None else (),
+    )
