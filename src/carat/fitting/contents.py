@@ -34,6 +34,8 @@ def contents_of(model: Model) -> Contents:
         contents.tensors["graph"] = model.graph.tensors()
     if model.blends:
         contents.facts["blends"] = {name: blend.to_json() for name, blend in model.blends.items()}
+    if model.lookalikes is not None:
+        contents.tensors["lookalikes"] = {"rows": model.lookalikes}
     if model.gate is not None:
         contents.facts["gate"] = model.gate.facts()
         contents.tensors["gate"] = model.gate.tensors()

@@ -25,6 +25,7 @@ from carat.observing import Observer, watching
 from carat.protocols import GridDetector
 from carat.recourse import Blend, Guided
 from carat.recourse.blend import learn_blend
+from carat.recourse.lookalikes import lookalikes
 from carat.registry import METHODS
 from carat.results.scale import Threshold
 from carat.training import Run
@@ -156,6 +157,7 @@ def fit_prepared(
         threshold=parts.threshold,
         graph=graph,
         gate=gate,
+        lookalikes=lookalikes(vocabulary, pairs) if isinstance(explainer, Judge) else None,
         training={
             "data": prepared.label,
             "records": len(data.train),

@@ -60,6 +60,8 @@ class Model:
             one.
         gate: sets the cuts of score and alarm; None if the score alone decides, as without a judge.
         blends: by method, how much each opinion on a fix counts, as learned on held-out rows.
+        lookalikes: values that look like slips of common ones, and those, as rows of the vocabulary's layout, int64
+            [k, 2]; None without a judge.
         training: facts about the fit, as `carat inspect` shows them.
     """
 
@@ -73,6 +75,7 @@ class Model:
     graph: KnowledgeGraph | None = None
     gate: Gate | None = None
     blends: Mapping[str, Blend] = field(default_factory=dict)
+    lookalikes: Tensor | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -229,6 +232,7 @@ class Model:
             reference=self.reference,
             threshold=self.threshold_score,
             blends=self.blends,
+            lookalikes=self.lookalikes,
         )
 
     def detector_for(self, data: Any) -> FittedDetector | OutsideDetector:

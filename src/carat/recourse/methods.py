@@ -63,7 +63,7 @@ def _blended(name: str, parts: ModelParts, sources: Mapping[str, CandidateSource
 
     # Models without a judge answer as they always did.
     offsets = parts.vocabulary.offsets.to(parts.pairs.keys.device)
-    seen = None if parts.judge is None else Seen(parts.pairs.singles, offsets)
+    seen = None if parts.judge is None else Seen.of(parts.pairs.singles, offsets, parts.lookalikes)
     several = len(sources) > 1
     source = UnionSource(sources, weights=blend.sources, seen=seen) if several else next(iter(sources.values()))
     return Guided(name, parts.vocabulary, parts.pairs, parts.detector, explainer, source, ranking)
