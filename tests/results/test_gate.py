@@ -76,7 +76,7 @@ def test_the_alarm_does_not_cut_through_a_crowd() -> None:
             assert 0.081 <= cuts.alarm <= float(gate.pairs[:20, 1].min()), "above the crowd, below all the others"
         assert int(listed(gate, threshold, gate.pairs).sum()) == round(1_000 * quantile)
         others = [float(listed(gate, threshold, drawn()).double().mean()) for _ in range(5)]
-        assert others == pytest.approx([quantile] * 5, abs=0.04)
+        assert others == pytest.approx([quantile] * 5, abs=0.03 if quantile < 0.5 else 0.1)
     few = gate.cuts(Threshold(quantile=0.01)).alarm
     assert int((gate.pairs[:, 1] >= few).sum()) == 10, "among the high ones there is no crowd"
     level = Gate(torch.stack([torch.rand(200, generator=generator), torch.full((200,), 0.5)], dim=1), 1.0)
