@@ -18,6 +18,7 @@ from carat.errors import InputError
 from carat.results.clearing import Clearing
 from carat.results.gate import Gate, strangest_first
 from carat.results.scale import Scale
+from carat.testing.planted import with_holes
 from tests.support.planted import corrupted, planted_table
 
 
@@ -140,6 +141,36 @@ def test_lists_what_the_score_does_not_see(model: carat.Model, tmp_path: Path) -
     assert torch.equal(loaded.gate.pairs, model.gate.pairs)
     assert loaded.gate.facts() == model.gate.facts()
     assert loaded.score(wrong).equals(model.score(wrong))
+
+
+def test_a_blank_counts_where_the_column_is_otherwise_filled() -> None:
+    """Half of the Ports and a third of the Goods are blank, so those blanks are no news; a blank Carrier is."""
+    often = carat.fit(with_holes(planted_table(4_000)), profile="instant", device="cpu")
+    later = planted_table(300, seed=9)
+
+    def listed_without(*names: str) -> float:
+        blank = later
+        for name in names:
+            nothing = pa.array([None] * len(later), pa.string())
+            blank = blank.set_column(blank.column_names.index(name), name, nothing)
+        found: list[bool] = often.score(blank)["anomalous"].to_pylist()
+        return sum(found) / len(later)
+
+    assert listed_without() <= 0.1, "two of 200 rows set the cuts"
+    assert listed_without("Port") <= 0.1
+    assert listed_without("Good") <= 0.1
+    assert listed_without("Carrier") >= 0.95
+
+
+@pytest.mark.parametrize("left", [3, 2, 1, 0])
+def test_no_row_looks_normal_because_little_of_it_is_left(model: carat.Model, left: int) -> None:
+    """Detectors skip what is missing, so a row with nothing wrong in what is left would score as usual."""
+    later = planted_table(100, seed=9)
+    blank = pa.table({name: later[name] if place < left else pa.array([None] * 100, pa.string())
+                      for place, name in enumerate(later.column_names)})  # fmt: skip
+    scored, whole = model.score(blank), model.score(later)
+    assert sum(scored["anomalous"].to_pylist()) >= 95
+    assert min(scored["alarm"].to_pylist()) > max(whole["alarm"].to_pylist()), "listed before every whole row"
 
 
 def test_a_threshold_moves_both_cuts(model: carat.Model) -> None:
