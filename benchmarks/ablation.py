@@ -9,6 +9,7 @@ The models are those of `carat bench --profile fast`, with a judge put beside th
   group of them (the judge learns again without it)
 - Recovery@1 and @50 of `carat-plus` and `instant` with all sources and opinions, and without each (the weights of the
   others are learned again)
+- the same with the judge's own choice of domains, not by what a record looks like once it is fixed
 - the bound: the same with the wrong domains given, so that only the entities have to be found
 """
 
@@ -36,9 +37,10 @@ from carat.explain.lessons import Lessons
 from carat.explain.signals import HABITS, TOLD, VOTED
 from carat.fitting.fit import learned_blends
 from carat.recourse import Guided, Settings
-from carat.recourse.blend import Gold, learn_blend
+from carat.recourse.blend import learn_blend, learn_sets
 from carat.recourse.candidates import UnionSource
 from carat.recourse.ranking import Blend, BlendRanking
+from carat.recourse.suspects import Suspects, Told
 from carat.training import Run
 
 AGAIN = 2
@@ -89,14 +91,17 @@ def without_part(method: Guided, trial: Trial, run: Run, part: str | None) -> Gu
                 reference, opinions, blend=blend, prefer=prefer, shortlist=ranking.shortlist, cost_weight=cost
             )
 
-        return replace(method, source=UnionSource(sources, blend.sources, seen=source.seen), make_ranking=ranked)
+        suspects = Suspects(method.explainer, blend.sets) if blend.sets else None
+        found = UnionSource(sources, blend.sources, seen=source.seen)
+        return replace(method, source=found, make_ranking=ranked, suspects=suspects)
 
     reference = ranking.reference
     begin = Blend(
         {name: weight for name, weight in ranking.blend.sources.items() if name != part},
         {name: weight for name, weight in ranking.blend.opinions.items() if name != part},
     )
-    return made(learn_blend(made(begin), trial.data, seed=run.seed_of("blend")))
+    blend = learn_blend(made(begin), trial.data, seed=run.seed_of("blend"))
+    return made(replace(blend, sets=learn_sets(made(blend), trial.data, seed=run.seed_of("sets"))))
 
 
 def recovered(method: Guided, contest: Contest) -> dict[str, float]:
@@ -109,7 +114,7 @@ def recovered(method: Guided, contest: Contest) -> dict[str, float]:
 def bound(method: Guided, contest: Contest) -> dict[str, float]:
     """The same where the wrong domains are known."""
     anomalies = contest.trial.anomalies
-    told = replace(method, explainer=Gold(anomalies.corrupted))
+    told = replace(method, explainer=Told(anomalies.corrupted), suspects=None)
     ranks = contest.measure(told.find(anomalies.ids.long(), Settings())).rank
     return {f"recovery_{k}": round(sum(0 < rank <= k for rank in ranks) / len(ranks), 4) for k in (1, 50)}
 
@@ -156,7 +161,8 @@ def main() -> None:
             show(f"{kind}, all sources", **recovered(method, contest))
             for part in (*method.source.sources, *ranking.opinions):
                 show(f"{kind}, without {part}", **recovered(without_part(method, trial, run, part), contest))
-            show(f"{kind}, wrong columns given", **bound(method, contest))
+            show(f"{kind}, domains by the judge alone", **recovered(replace(method, suspects=None), contest))
+            show(f"{kind}, wrong domains given", **bound(method, contest))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 """Detectors against a real outcome: shipments seized or refused at the border.
 
-    python benchmarks/lemis.py lemis_amphibian.parquet [--profile fast]
+    python benchmarks/lemis.py lemis_amphibian.parquet [--profile fast] [--newest]
 
 The table is the US Fish & Wildlife Service's declarations of amphibian imports (LEMIS), cleaned by EcoHealth Alliance.
-Trains on the records before 2018 that were neither seized nor refused, scores those from 2018 on, and prints the
-ROC-AUC of every detector for the real label, beside the smallest and the mean pairwise PMI, and of the alarm of judges
-alone and beside the profile's other explainer. Nothing is tuned on this table. At the end, the difference of each alarm
-from the best of the others, with the 95 % interval of a paired bootstrap over the scored records.
+Trains on the records before 2018 that were neither seized nor refused, scores those from 2018 on, and prints for the
+real label the ROC-AUC of every detector and what it catches where 1 % of the other records are listed, beside the
+smallest and the mean pairwise PMI, and the same of the alarm of judges alone and beside the profile's other explainer.
+Nothing is tuned on this table. `--newest` holds out the newest training records, as `carat fit` does where it is told
+of a time column, instead of random ones. At the end, the difference of each alarm from the best of the others, with the
+95 % interval of a paired bootstrap over the scored records.
 """
 
 from __future__ import annotations
@@ -18,11 +20,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import torch
 
-from carat.data import FIRST, Columns, Table, TrainingData, open_source, scan
+from carat.data import FIRST, Columns, Fold, Table, TrainingData, open_source, scan
 from carat.devices import pick_device
 from carat.explain import ContextDetector, CountsExplainer, Judge
 from carat.explain.judge import BESIDE
-from carat.metrics import roc_auc
+from carat.metrics import caught, roc_auc
 from carat.registry import DETECTORS, EXPLAINERS, PROFILES
 from carat.training import Run
 
@@ -49,6 +51,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--profile", default="fast")
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--newest", action="store_true")
     arguments = parser.parse_args()
     table = pq.read_table(arguments.file)
     early = pc.less(pc.cast(table["date"], "string"), "2018")
@@ -57,7 +60,9 @@ def main() -> None:
     test = table.filter(pc.invert(early))
     label = torch.from_numpy(refused.filter(pc.invert(early)).to_numpy().copy())
     found = scan(open_source(train), Columns(domains=DOMAINS))
-    data = TrainingData.split(Table.read(open_source(train), found.schema, found.vocabulary).ids, found.vocabulary)
+    known = Table.read(open_source(train), found.schema, found.vocabulary).ids
+    fold = Fold.newest(train["date"].combine_chunks()) if arguments.newest else None
+    data = TrainingData.split(known, found.vocabulary, fold=fold)
     ids = Table.read(open_source(test), found.schema, found.vocabulary).ids
     print(f"{train.num_rows:,} records to train on, {len(ids):,} to score, {int(label.sum())} seized or refused")
 
@@ -65,7 +70,8 @@ def main() -> None:
 
     def show(name: str, scores: torch.Tensor) -> None:
         told[name] = scores.double().cpu()
-        print(f"{name:34s} {roc_auc(scores[~label], scores[label]):.4f}", flush=True)
+        found = caught(told[name][~label], told[name][label])
+        print(f"{name:34s} {roc_auc(scores[~label], scores[label]):.4f}, caught {found:.3f}", flush=True)
 
     evidence = pmi(data, ids)
     show("smallest pairwise PMI", evidence.nan_to_num(nan=torch.inf).amin(dim=1).clamp(max=99))

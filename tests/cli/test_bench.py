@@ -37,7 +37,9 @@ def test_results_tables_and_figures(
     assert results["plan"]["seeds"] == [0, 1]
     assert {"metrics", "recovery", "seconds"} <= set(results["cells"][-1])
     cells = cells_in(tmp_path / "out")
-    assert set(cells) == {(name, seed) for name in ("replace-m", "rceaa", "instant", "case") for seed in (0, 1)}
+    assert set(cells) == {
+        (name, seed) for name in ("replace-m", "rceaa", "instant", "detection", "case") for seed in (0, 1)
+    }
     measured = {name: cells[name, 0].measured for name in ("instant", "rceaa", "replace-m")}
     assert [len(each.rank) for each in measured.values() if each] == [30, 3, 30], "rceaa gets every tenth"
     assert measured["replace-m"] is not None
@@ -45,6 +47,7 @@ def test_results_tables_and_figures(
     tables = (tmp_path / "out/tables.md").read_text(encoding="utf-8")
     assert "| planted | real |" in tables
     assert "± 0.0000" in tables
+    assert "| planted, caught at 1 % false alarms |" in tables
     for name in ("time", "metrics", "recovery", "case"):
         assert (tmp_path / f"out/figures/{name}.png").stat().st_size > 1_000
         assert (tmp_path / f"out/figures/{name}.svg").read_text(encoding="utf-8").startswith("<svg")
@@ -60,8 +63,8 @@ def test_results_tables_and_figures(
     next((tmp_path / "out/cells").glob("planted-seed1-mead-instant-*.json")).unlink()
     assert run(command) == 0
     said = capsys.readouterr().err
-    assert "planted-seed0-instant-mead: all 4 cells are done" in said
-    assert "planted-seed1-instant-mead: fitting the model, 1 of 4 cells to do" in said
+    assert "planted-seed0-instant-mead: all 5 cells are done" in said
+    assert "planted-seed1-instant-mead: fitting the model, 1 of 5 cells to do" in said
     for key, cell in cells_in(tmp_path / "out").items():
         before, now = cells[key].measured, cell.measured
         assert (now and now.values) == (before and before.values), "the same seed gives the same figures"
@@ -75,7 +78,7 @@ def test_a_second_file_of_the_same_name_gets_cells_of_its_own(table: Path, tmp_p
     command += ["--anomalies", "10", "--k", "4", "--out", str(tmp_path / "out")]
     assert run([*command, "--data", str(table), "--data", str(tmp_path / "other/planted.parquet")]) == 0
     found = read_cells(tmp_path / "out/cells")
-    assert len(found) == 4
+    assert len(found) == 6
     assert len({cell.key.fingerprint for cell in found}) == len({cell.key.model for cell in found}) == 2
     page = (tmp_path / "out/tables.md").read_text(encoding="utf-8")
     for cell in found:

@@ -21,15 +21,17 @@ def test_round_trip(tmp_path: Path) -> None:
         ONE,
         replace(ONE, key=replace(ONE.key, kind="case", method=""), measured=None, case=case),
         replace(ONE, key=replace(ONE.key, kind="stability"), measured=None, stability={"ape": {"x": [1.0, 2.0]}}),
+        replace(ONE, key=replace(ONE.key, kind="detection"), measured=None, detection={"ape": {"roc_auc": 0.9}}),
         replace(ONE, key=replace(ONE.key, method="fimap"), measured=None, error="gave up"),
     ]
     for each in cells:
         write_cell(tmp_path, each)
     found = {each.key: each for each in read_cells(tmp_path)}
-    assert len(found) == 4
+    assert len(found) == 5
     for each in cells:
         back = found[each.key]
         assert back.made
+        assert (back.detection is None) == (each.detection is None)
         assert replace(back, made="") == Cell.from_json(json.loads(json.dumps(each.to_json())))
 
 

@@ -52,6 +52,21 @@ def test_summary_of_two() -> None:
     assert Results(CELLS).summary(["xformer-r", "carat"]) == {"xformer-r": 0.0, "carat": 1.0}
 
 
+def test_what_is_found_is_averaged_over_seeds() -> None:
+    def told(seed: int, gate: float | None) -> Cell:
+        found = {"counts": {"roc_auc": 0.9, "caught_0.01": 0.25 + seed / 2}}
+        found |= {} if gate is None else {"gate": {"roc_auc": gate, "caught_0.01": 1.0}}
+        key = replace(CELLS[0].key, kind="detection", method="", seed=seed)
+        return replace(CELLS[0], key=key, measured=None, detection=found)
+
+    page = tables([*CELLS, told(0, 1.0), told(1, None)])
+    assert "| data | counts | gate |" in page
+    assert f"| {US}, ROC-AUC | 0.900 | 1.000 |" in page
+    assert f"| {US}, caught at 1 % false alarms | 0.500 | 1.000 |" in page
+    assert digest(told(0, None))["detection"]["counts"]["roc_auc"] == 0.9
+    assert "What detectors and the gate find" not in tables(CELLS)
+
+
 def test_the_page() -> None:
     page = tables(CELLS)
     assert "**0.7000 ± 0.1155** [0.9822]" in page, "the best in bold, the paper's beside"

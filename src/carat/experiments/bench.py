@@ -24,6 +24,7 @@ from carat.devices import pick_device
 from carat.errors import InputError, MethodFailed, MissingExtraError
 from carat.experiments.cells import Case, Cell, CellKey, Kind, Setting, newest, read_cells, told_apart, write_cell
 from carat.experiments.contest import Contest, fitted_model
+from carat.experiments.detection import detection
 from carat.experiments.figures import figures
 from carat.experiments.stability import stability
 from carat.experiments.tables import digest, tables
@@ -139,6 +140,7 @@ class Round:
                     yield "dial", DIALLED, prefer
         if self.plan.stability:
             yield "stability", "", 0.5
+        yield "detection", "", 0.5
         yield "case", "", 0.5
 
     def _key(self, model: str, kind: Kind, name: str, prefer: float) -> CellKey:
@@ -269,6 +271,8 @@ class Bench:
         settings = Settings(k=key.k, prefer=key.prefer)
         if key.kind == "stability":
             return Cell(key=key, setting=setting, stability=stability(contest, settings))
+        if key.kind == "detection":
+            return Cell(key=key, setting=setting, detection=detection(contest))
         if key.kind == "case":
             return Cell(key=key, setting=setting, case=self._case(contest))
         count = method(key.method).anomalies(key.anomalies)

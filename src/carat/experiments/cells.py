@@ -15,7 +15,7 @@ from carat._version import __version__
 from carat.errors import CaratError
 from carat.files import write_text
 
-Kind = Literal["method", "dial", "stability", "case"]
+Kind = Literal["method", "dial", "stability", "detection", "case"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,8 @@ class CellKey:
         data: how tables call the data.
         fingerprint: of the data; a file of the same name with other rows has another one.
         model: identity of the fitted model.
-        kind: a method at its defaults, `carat-plus` along its dial, the stability run, or the case study.
+        kind: a method at its defaults, `carat-plus` along its dial, the stability run, what detectors and the gate
+            find, or the case study.
         method: which, where the kind is about one.
         prefer: the dial.
         seed: of split, corruption and training.
@@ -128,6 +129,7 @@ class Cell:
         setting: on what.
         measured: of a method.
         stability: by detector and metric, mean and spread.
+        detection: by detector and for the gate, what they find.
         case: of the case study.
         error: why there is nothing else.
         made: when, in UTC.
@@ -137,6 +139,7 @@ class Cell:
     setting: Setting
     measured: Measured | None = None
     stability: Mapping[str, Mapping[str, Sequence[float]]] | None = None
+    detection: Mapping[str, Mapping[str, float]] | None = None
     case: Case | None = None
     error: str | None = None
     made: str = ""
@@ -153,6 +156,7 @@ class Cell:
             key=CellKey(**data["key"]),
             setting=Setting(**data["setting"]),
             measured=None if data["measured"] is None else Measured(**data["measured"]),
+            detection=data.get("detection"),  # older cells have none
             case=None if data["case"] is None else Case(**data["case"]),
             **rest,
         )

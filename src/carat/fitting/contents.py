@@ -36,6 +36,8 @@ def contents_of(model: Model) -> Contents:
         contents.facts["blends"] = {name: blend.to_json() for name, blend in model.blends.items()}
     if model.held_out is not None:
         contents.tensors["held_out"] = {"ids": model.held_out}
+    if model.lookalikes is not None:
+        contents.tensors["lookalikes"] = {"rows": model.lookalikes}
     if model.gate is not None:
         contents.facts["gate"] = model.gate.facts()
         contents.tensors["gate"] = model.gate.tensors()

@@ -27,7 +27,8 @@ from carat.graph import KnowledgeGraph
 from carat.observing import Observer, watching
 from carat.protocols import GridDetector
 from carat.recourse import Blend, Guided
-from carat.recourse.blend import learn_blend
+from carat.recourse.blend import learn_blend, learn_sets
+from carat.recourse.lookalikes import lookalikes
 from carat.registry import METHODS
 from carat.results.scale import Threshold
 from carat.training import Run
@@ -185,6 +186,7 @@ def fit_prepared(
         graph=graph,
         gate=gate,
         held_out=data.held_out if isinstance(explainer, Judge) else None,
+        lookalikes=lookalikes(vocabulary, pairs) if isinstance(explainer, Judge) else None,
         training={
             "data": prepared.label,
             "records": len(data.train),
@@ -227,12 +229,16 @@ def learned_blends(model: Model, data: TrainingData, run: Run) -> dict[str, Blen
     if parts.judge is None or not isinstance(model.detector, GridDetector):
         return {}
     able = [name for name in BLENDED if not parts.lacks(METHODS[name].needs)]
-    stage = run.observer.stage("weighing fixes", len(able))
+    stage = run.observer.stage("weighing fixes", 2 * len(able))
     found = {}
     for name in able:
         method = model.method(name)
         assert isinstance(method, Guided)
-        found[name] = learn_blend(method, data, seed=run.seed_of("blend"))
+        blend = learn_blend(method, data, seed=run.seed_of("blend"))
+        stage.advance()
+        weighed = replace(model, blends={name: blend}).method(name)
+        assert isinstance(weighed, Guided)
+        found[name] = replace(blend, sets=learn_sets(weighed, data, seed=run.seed_of("sets")))
         stage.advance()
     stage.finish()
     return found

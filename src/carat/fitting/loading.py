@@ -75,6 +75,7 @@ def load(
         threshold=Threshold(**facts["threshold"]),
         graph=graph,
         blends={name: Blend(**blend) for name, blend in facts.get("blends", {}).items()},
+        lookalikes=contents.tensors.get("lookalikes", {}).get("rows"),
         gate=None if facts.get("gate") is None else Gate.from_stored(contents.tensors["gate"], facts["gate"]),
         held_out=contents.tensors.get("held_out", {}).get("ids"),
         training=facts["training"],

@@ -63,6 +63,8 @@ class Model:
         gate: sets the cuts of score and alarm; None if the score alone decides, as without a judge.
         blends: by method, how much each opinion on a fix counts, as learned on held-out rows.
         held_out: the held-out rows as ids, int32 [v, m]; None if the model holds no rows.
+        lookalikes: values that look like slips of common ones, and those, as rows of the vocabulary's layout, int64
+            [k, 2]; None without a judge.
         training: facts about the fit, as `carat inspect` shows them.
     """
 
@@ -77,6 +79,7 @@ class Model:
     gate: Gate | None = None
     blends: Mapping[str, Blend] = field(default_factory=dict)
     held_out: Tensor | None = None
+    lookalikes: Tensor | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
@@ -239,6 +242,7 @@ class Model:
             reference=self.reference,
             threshold=self.threshold_score,
             blends=self.blends,
+            lookalikes=self.lookalikes,
         )
 
     def detector_for(self, data: Any) -> FittedDetector | OutsideDetector:

@@ -26,6 +26,7 @@ from carat.fitting.model import Model
 from carat.fitting.renewing import renewed_detector, renewed_explainer, renewed_graph
 from carat.fitting.usual import usual_of
 from carat.observing import Remark
+from carat.recourse.lookalikes import lookalikes
 from carat.training import Run
 
 ENOUGH = 2_000
@@ -196,6 +197,7 @@ def _rebuilt(model: Model, data: TrainingData, change: Change, run: Run) -> Mode
         explainer=explainer,
         graph=renewed_graph(model.graph, data, run),
         held_out=data.held_out if calibrate and model.holds_records else model.held_out,
+        lookalikes=None if model.lookalikes is None else lookalikes(data.vocabulary, data.pairs),
         training=_facts(model, data, change),
     )
     if not calibrate:

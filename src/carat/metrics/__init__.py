@@ -6,6 +6,7 @@ are on one device. The mask must come from `distinct`. The answer is float64 [n]
 counterfactual: a mean over anomalies leaves these out, and `coverage` tells how many they are.
 """
 
+from carat.metrics.caught import caught
 from carat.metrics.coherence import coherence
 from carat.metrics.conditional_correctness import conditional_correctness
 from carat.metrics.count_diversity import count_diversity
@@ -37,4 +38,5 @@ __all__ = [
     "count_diversity",
     "raw_sparsity",
     "roc_auc",
+    "caught",
 ]

@@ -7,16 +7,18 @@ detector's side of the blend keeps its weight, so that the dial between plausibl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from carat.data.corruption import corrupt
+from carat.data.corruption import Anomalies, corrupt
 from carat.data.training_data import TrainingData
+from carat.explain import targets
 from carat.recourse.candidates import UnionSource
 from carat.recourse.engine import Guided, Settings
 from carat.recourse.ranking import Blend, BlendRanking
+from carat.recourse.suspects import Suspects, Told, learned
 
 RECORDS = 400
 """Corrupted records that the weights are learned from, at most."""
@@ -28,34 +30,18 @@ PULL = 2.0
 """How firmly weights are held near where they begin: so many records' worth for each doubling or halving."""
 
 
-@dataclass(frozen=True)
-class Gold:
-    """An explainer that knows which entities were replaced."""
-
-    replaced: Tensor
-
-    def likelihood(self, ids: Tensor) -> Tensor:
-        """0 where an entity was replaced, else 1, [n, m]."""
-        return 1.0 - self.replaced.to(ids.device, torch.float32)
-
-
 def learn_blend(method: Guided, data: TrainingData, *, seed: int = 0) -> Blend:
     """The weights for a method, from the first half of the held-out records."""
     ranking = method.make_ranking(0.5, 0.0)
     assert isinstance(ranking, BlendRanking)
     assert isinstance(method.source, UnionSource)
     begin = ranking.blend
-    domains = len(data.vocabulary)
-    if domains < 2:
-        return begin
-    # A record must keep at least one entity to be judged by.
-    changes = tuple(count for count in (1, 2) if count < domains)
-    made = corrupt(data.first_half[:RECORDS], data.vocabulary, data.pairs, changes=changes, seed=seed)
-    if len(made) < FEWEST:
+    made = _corrupted(data, seed)
+    if made is None:
         return begin
     device = method.pairs.keys.device
     ids, truth, replaced = (each.to(device) for each in (made.ids.long(), made.original.long(), made.corrupted))
-    listed = replace(method, explainer=Gold(replaced)).find(ids, Settings(k=LISTED))
+    listed = replace(method, explainer=Told(replaced), suspects=None).find(ids, Settings(k=LISTED))
     versions, place = with_truth(listed.counterfactuals, listed.mask, truth)
     there = torch.cat([listed.mask, listed.mask.new_ones((len(ids), 1))], dim=1)
     there[:, -1] = place == versions.shape[1] - 1  # the truth once more, only where it was not listed
@@ -66,10 +52,36 @@ def learn_blend(method: Guided, data: TrainingData, *, seed: int = 0) -> Blend:
     names = list(told)
     weights = [begin.sources[name] if name in begin.sources else begin.opinions[name] for name in names]
     found = _conditional_logit(torch.stack(list(told.values()), dim=2), valid, there, place, torch.tensor(weights))
-    learned = dict(zip(names, [round(weight, 4) for weight in found.tolist()], strict=True))
+    weight = dict(zip(names, [round(weight, 4) for weight in found.tolist()], strict=True))
     return Blend(
-        {name: learned[name] for name in begin.sources}, {name: learned[name] for name in begin.opinions}, len(made)
+        {name: weight[name] for name in begin.sources}, {name: weight[name] for name in begin.opinions}, len(made)
     )
+
+
+def learn_sets(method: Guided, data: TrainingData, *, seed: int = 0) -> dict[str, float]:
+    """Weights to choose the domains to change by, for a method whose blend is learned already; none from too little."""
+    made = _corrupted(data, seed)
+    if made is None:
+        return {}
+    device = method.pairs.keys.device
+    ids, replaced = made.ids.long().to(device), made.corrupted.to(device)
+    likelihood = method.explainer.likelihood(ids).to(device)
+    score = method.detector.score(ids).to(device)
+
+    def first_fix(rows: Tensor, domains: Tensor) -> tuple[Tensor, Tensor]:
+        return method.first_fix(ids[rows], domains, Settings(), score[rows])
+
+    return learned(Suspects(method.explainer, {}).weigh(ids, likelihood, targets(likelihood), first_fix), replaced)
+
+
+def _corrupted(data: TrainingData, seed: int) -> Anomalies | None:
+    """Records of the first held-out half, corrupted; None where they are too few to learn from."""
+    # A record must keep at least one entity to be judged by.
+    changes = tuple(count for count in (1, 2) if count < len(data.vocabulary))
+    if not changes:
+        return None
+    made = corrupt(data.first_half[:RECORDS], data.vocabulary, data.pairs, changes=changes, seed=seed)
+    return made if len(made) >= FEWEST else None
 
 
 def with_truth(listed: Tensor, mask: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:

@@ -169,7 +169,8 @@ class UnionSource:
         sources: by name.
         weights: of the weighers' log-weights in the total, by name; None is the same for all.
         seen: how often each entity occurs, in the vocabulary's layout; given, an entity that training saw once is no
-            candidate while a likelier one is that it saw more often. None keeps all.
+            candidate while a likelier one is that it saw more often, nor is one that looks like a slip of another
+            candidate. None keeps all.
     """
 
     def __init__(

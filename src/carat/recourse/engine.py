@@ -20,6 +20,7 @@ from carat.recourse.diversity import diverse
 from carat.recourse.outcome import Outcome
 from carat.recourse.ranking import SearchRanking
 from carat.recourse.search import ROUND, Clock, SearchLimits, search
+from carat.recourse.suspects import Suspects, Told
 
 BLACK_BOX_BUDGET = 2_000
 """Combinations a record for a detector that must score each of them one by one."""
@@ -113,6 +114,7 @@ class Guided:
         explainer: picks the domains.
         source: proposes.
         make_ranking: of the dial and the constraints' weight of costs.
+        suspects: chooses among sets of domains where the explainer is not sure; None takes the explainer's word.
     """
 
     name: str
@@ -122,10 +124,17 @@ class Guided:
     explainer: Explainer
     source: CandidateSource
     make_ranking: Callable[[float, float], SearchRanking]
+    suspects: Suspects | None = None
 
     def find(self, ids: Tensor, settings: Settings, score: Tensor | None = None) -> Outcome:
         """Counterfactuals of records ids [n, m]: Algorithm 1, steps 1 to 4."""
         return _Search(self, ids.to(torch.int64), settings, score).run()
+
+    def first_fix(self, ids: Tensor, domains: Tensor, settings: Settings, score: Tensor) -> tuple[Tensor, Tensor]:
+        """The first counterfactual of each record that changes these domains, bool [n, m], and where there is one."""
+        told = replace(self, explainer=Told(domains), suspects=None)
+        found = told.find(ids, replace(settings, k=1, diversity=0.0), score)
+        return found.counterfactuals[:, 0], found.mask[:, 0]
 
 
 class _Search:
@@ -168,8 +177,16 @@ class _Search:
 
     def _targets(self, likelihood: Tensor) -> Tensor:
         """Step 1, among the domains that may change."""
+        method = self.method
         changeable = likelihood.masked_fill(~self.constraints.mutable, torch.nan)
-        return self.constraints.targets(changeable, targets(changeable))
+        usual = self.constraints.targets(changeable, targets(changeable))
+        if method.suspects is None:
+            return usual
+
+        def first_fix(rows: Tensor, domains: Tensor) -> tuple[Tensor, Tensor]:
+            return method.first_fix(self.ids[rows], domains, self.settings, self.base_score[rows])
+
+        return method.suspects.choose(self.ids, changeable, usual, first_fix)
 
     def _permitted(self, chosen: Tensor, proposed: Candidates) -> Candidates:
         """Without the present entities and what the constraints exclude, closed up to the left."""

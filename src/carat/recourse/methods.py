@@ -13,6 +13,7 @@ from carat.recourse.parts import ModelParts
 from carat.recourse.ranking import READING, Blend, BlendRanking, DetectorRanking, Opinion
 from carat.recourse.recollection import Together, Witnessed, memory
 from carat.recourse.seen import Seen
+from carat.recourse.suspects import Suspects
 
 
 def carat(parts: ModelParts) -> Method:
@@ -63,10 +64,11 @@ def _blended(name: str, parts: ModelParts, sources: Mapping[str, CandidateSource
 
     # Models without a judge answer as they always did.
     offsets = parts.vocabulary.offsets.to(parts.pairs.keys.device)
-    seen = None if parts.judge is None else Seen(parts.pairs.singles, offsets)
+    seen = None if parts.judge is None else Seen.of(parts.pairs.singles, offsets, parts.lookalikes)
     several = len(sources) > 1
     source = UnionSource(sources, weights=blend.sources, seen=seen) if several else next(iter(sources.values()))
-    return Guided(name, parts.vocabulary, parts.pairs, parts.detector, explainer, source, ranking)
+    suspects = Suspects(explainer, blend.sets) if blend.sets else None
+    return Guided(name, parts.vocabulary, parts.pairs, parts.detector, explainer, source, ranking, suspects)
 
 
 OPINIONS: dict[str, Callable[[ModelParts], Opinion]] = {

@@ -46,6 +46,8 @@ class ModelParts:
         records: what the model was trained on, where it is at hand; a model does not keep it.
         run: seed and device of methods that draw or train.
         blends: weights that were learned for a method's opinions, by its name.
+        lookalikes: entities that look like slips of common ones, and those, rows of the layout, int64 [k, 2]; None in
+            models from before anybody looked.
     """
 
     vocabulary: Vocabulary
@@ -58,6 +60,7 @@ class ModelParts:
     records: TrainingData | None = None
     run: Run = field(default_factory=Run)
     blends: Mapping[str, Blend] = field(default_factory=dict)
+    lookalikes: Tensor | None = None
 
     def lacks(self, needs: Iterable[str]) -> list[str]:
         """Which of some needs are not met here."""

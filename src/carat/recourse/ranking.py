@@ -58,16 +58,21 @@ class Blend:
     Args:
         sources: of the log-weights that each source gives a replacement, by name.
         opinions: of what looks at whole counterfactuals, by name.
+        sets: of what is told of sets of domains to change, by name; see `carat.recourse.suspects`. Without any, the
+            explainer's own choice stands.
         learned_from: corrupted records that the weights were learned from; 0 where they are as they began.
     """
 
     sources: Mapping[str, float] = field(default_factory=dict)
     opinions: Mapping[str, float] = field(default_factory=dict)
     learned_from: int = 0
+    sets: Mapping[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary: `Blend(**blend.to_json())` gives it back."""
-        return {"sources": dict(self.sources), "opinions": dict(self.opinions), "learned_from": self.learned_from}
+        known = {"sources": dict(self.sources), "opinions": dict(self.opinions), "learned_from": self.learned_from}
+        # Models from before there were any keep their identity.
+        return known | ({"sets": dict(self.sets)} if self.sets else {})
 
 
 class DetectorRanking:

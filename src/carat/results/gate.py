@@ -15,6 +15,12 @@ from carat.results.scale import Threshold
 
 QUANTILE = 0.01
 """Share of normal records that is listed where nobody says otherwise."""
+TIE = 0.1
+"""Alarms whose log-odds differ by no more are nearly equal."""
+CROWD = 2
+"""Where more than so many times the records to be listed are nearly equal, the alarm can't tell them apart."""
+FEWEST = 5
+"""A crowd is at least more than `CROWD` times this."""
 GATES = ("both", "score")
 """What can decide which records are listed: score and alarm, or the score alone."""
 
@@ -48,15 +54,15 @@ class Gate:
         """Both cuts for a threshold.
 
         A quantile moves both; a score is the cut of the scores, and the alarm keeps the cut of the usual quantile. Of
-        the records that the cuts are set on, no more than the quantile is listed: ties stay out. Where they are so few
-        that it is less than one of them, what is listed is stranger than all of them.
+        the records that the cuts are set on, no more than the quantile is listed: ties stay out, and so do crowds of
+        nearly equal alarms, among which other records would fall on either side by chance; there the score decides.
+        Where the records are so few that the quantile is less than one of them, what is listed is stranger than all.
         """
         scores, alarms = self.pairs.unbind(dim=1)
         quantile = QUANTILE if threshold.quantile is None else threshold.quantile
         count = math.floor(quantile * len(scores) + 1e-9)
         # Strictly above the first alarm that may no longer be listed, strictly below the first such score.
-        first = alarms.sort(descending=True).values[round(self.by_alarm * count)]
-        cut = torch.nextafter(first, torch.tensor(math.inf))
+        cut = _above_crowds(alarms, round(self.by_alarm * count), CROWD * max(count, FEWEST))
         rest = scores[alarms < cut].sort().values
         score = float(rest[count - (len(scores) - len(rest))])
         return Cuts(score if threshold.value is None else threshold.value, float(cut))
@@ -75,6 +81,19 @@ class Gate:
         """The inverse of `tensors` and `facts`."""
         above = facts["clears_above"]
         return cls(tensors["pairs"], facts["by_alarm"], math.inf if above is None else above)
+
+
+def _above_crowds(alarms: Tensor, place: int, most: int) -> Tensor:
+    """The lowest cut of alarms [r] that lists at most `place` of them and does not lie among more than `most`."""
+    highest = alarms.sort(descending=True).values
+    odds = highest.double().clamp(1e-7, 1 - 1e-7).logit()
+    ascending = odds.flip(0)
+    near = torch.searchsorted(ascending, odds + TIE, right=True) - torch.searchsorted(ascending, odds - TIE)
+    clear = (near[: place + 1] <= most).nonzero().flatten()
+    if len(clear) and clear[-1] < place:
+        return highest[clear[-1]]  # the last before the crowd, and what is equal to it, is still listed
+    first = highest[place] if len(clear) else torch.maximum(highest[0], (odds[0] + TIE).sigmoid().to(alarms.dtype))
+    return torch.nextafter(first, torch.tensor(math.inf, dtype=alarms.dtype))
 
 
 def strangest_first(score: Tensor, alarm: Tensor | None) -> Tensor:
