@@ -116,6 +116,7 @@ def update(
     forget: Table | None = None,
     label: str = "rows",
     run: Run | None = None,
+    began: float | None = None,
 ) -> tuple[Model, Change]:
     """A new model with some records more and others less; see `Model.update`.
 
@@ -126,8 +127,9 @@ def update(
         forget: records that leave; as many of each as are given.
         label: how the added records are called.
         run: seed, device and observer; None takes the model's.
+        began: when the work began, on the monotonic clock, where looking at the records is to count.
     """
-    began = time.monotonic()
+    began = time.monotonic() if began is None else began
     run = run or Run(seed=model.training.get("seed", 0), device=model.device)
     if forget is not None and not model.holds_records:
         raise InputError("this model holds no rows, so it can't tell which ones to forget; fit it again without them")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -80,6 +81,7 @@ class UpdateJob(Job[ScoreBatch]):
         self.summary = UpdateSummary()
 
     def _batches(self) -> Iterator[ScoreBatch]:
+        began = time.monotonic()
         parts: list[Table] = []
         skipped = [torch.empty(0, dtype=torch.bool)]
         stage = self.observer.stage("looking at the new rows", self._rows)
@@ -105,6 +107,7 @@ class UpdateJob(Job[ScoreBatch]):
             forget=self._forgotten(),
             label=self.label,
             run=run,
+            began=began,
         )
         self._tell(change)
 
