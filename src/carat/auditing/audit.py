@@ -9,6 +9,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from carat.auditing.blanks import unremarkable, without_guesses
 from carat.auditing.contained import Relations
 from carat.auditing.findings import ColumnReport, Findings, Role
 from carat.auditing.judging import Jury, Lessons, posterior, teach
@@ -96,7 +97,7 @@ def _findings(
     run: Run,
 ) -> Findings:
     """Everything about the cells whose error reaches the cut."""
-    flagged = error >= options.cut
+    flagged = (error >= options.cut) & ~unremarkable(eyes)
     row, number = np.nonzero(flagged)
     order = np.lexsort((number, row, -error[row, number]))
     row, number = row[order], number[order]
@@ -105,6 +106,7 @@ def _findings(
     proposed = propose(eyes, row, number, torch.from_numpy(flagged[row]), wrong)
     stage.advance()
     confidence = np.minimum(wrong * trust.right(proposed), wrong)
+    proposed, confidence = without_guesses(eyes, proposed, confidence)
     group = swaps(eyes, proposed)
     describing = Describing(eyes)
     kinds, reasons = _described(describing, proposed, flagged, group)
