@@ -10,6 +10,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from carat.auditing.blanks import unremarkable, without_guesses
 from carat.auditing.contained import Relations
 from carat.auditing.decided import Decided
 from carat.auditing.findings import ColumnReport, Findings, Role
@@ -64,7 +65,8 @@ def audit_table(
     odds = _judged(eyes, jury, run, shelf)
     error, rate = posterior(odds, jury.share)
     decided = Decided.of(eyes, taught, patterns)
-    return _findings(eyes, decided.error(error.numpy()), rate, trust, options, found, run, decided)
+    remarkable = np.where(unremarkable(eyes), 0.0, error.numpy())
+    return _findings(eyes, decided.error(remarkable), rate, trust, options, found, run, decided)
 
 
 def _learned(eyes: Eyes, run: Run, taught: Taught | None) -> tuple[Jury, Trust]:
@@ -128,7 +130,7 @@ def _findings(
     proposed = propose(eyes, row, number, torch.from_numpy(flagged[row]), wrong)
     stage.advance()
     confidence = np.minimum(wrong * trust.right(proposed), wrong)
-    proposed, confidence = decided.proposals(proposed, confidence)
+    proposed, confidence = decided.proposals(*without_guesses(eyes, proposed, confidence))
     group = swaps(eyes, proposed)
     describing = Describing(eyes)
     kinds, reasons = _described(describing, proposed, flagged, group)

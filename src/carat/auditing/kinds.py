@@ -10,8 +10,18 @@ import torch
 from carat.auditing.proposals import Proposed
 from carat.auditing.signals import Eyes
 from carat.auditing.suspicion import foreign_shapes
-from carat.data.spelling import bound, distance, key, sorted_key
+from carat.auditing.table import AuditColumn
+from carat.auditing.telling import misspelling, spaces, visible
+from carat.data.spelling import bound, distance, key, shapes, sorted_key
 from carat.data.vocabulary import FIRST
+
+CODED, SELDOM = 0.9, 0.02
+"""A column holds codes where this share of its cells has one shape, lengths counted; a code with a shape that fewer
+than the second share have is of a foreign shape."""
+SHORTEST = 4
+"""Characters of a code: shorter ones are as often a number."""
+LONGEST = 1_000
+"""Characters of a value that are compared with a proposal."""
 
 
 def swaps(eyes: Eyes, proposed: Proposed) -> np.ndarray:
@@ -42,6 +52,19 @@ def _value(eyes: Eyes, row: int, number: int) -> str | None:
     return None if code < 0 else column.values[code]
 
 
+def usual_code(column: AuditColumn) -> tuple[str | None, np.ndarray]:
+    """The shape of a column's codes, or None if it holds none, and which values have a foreign one, bool [V]."""
+    none = np.zeros(len(column.values), dtype=bool)
+    code, names = shapes([text[:LONGEST] for text in column.values], lengths=True)
+    if not len(code):
+        return None, none
+    share = np.bincount(code, weights=column.counts, minlength=len(names)) / max(int(column.counts.sum()), 1)
+    usual = names[int(share.argmax())]
+    if share.max() < CODED or "9" not in usual or len(usual) < SHORTEST:
+        return None, none
+    return usual, share[code] < SELDOM
+
+
 class Describing:
     """Says of a suspicious cell what kind of error it holds, and why.
 
@@ -55,7 +78,10 @@ class Describing:
             place: {text: code for code, text in enumerate(eyes.table.columns[place].values)}
             for place in eyes.plan.places
         }
-        self.foreign = {place: foreign_shapes(eyes.table.columns[place]) for place in eyes.plan.places}
+        self.codings = {place: usual_code(eyes.table.columns[place]) for place in eyes.plan.places}
+        self.foreign = {
+            place: foreign_shapes(eyes.table.columns[place]) | self.codings[place][1] for place in eyes.plan.places
+        }
 
     def kind(self, row: int, number: int, proposal: str | None) -> str:
         """What kind of error a cell holds, given what should stand there."""
@@ -70,7 +96,7 @@ class Describing:
                 return "format"
             if key(value) == key(proposal) or sorted_key(value) == sorted_key(proposal):
                 return "variant"
-            apart = int(distance([value], [proposal])[0])
+            apart = _apart(value, proposal)
             # Several slips in a long text are slips all the same.
             near = max(int(bound(np.array([len(value)]))[0]), min(len(value), len(proposal)) // 4)
             if apart <= near or proposal == known.spelt[code]:
@@ -113,34 +139,68 @@ class Describing:
             other, times, rows = found
             beside = eyes.table.columns[eyes.plan.places[other]]
             shared = beside.values[int(beside.codes[row])]
-            said.append(f"{times:,} of the {rows:,} other rows with {beside.name} {_short(shared)} say {_short(text)}")
+            said.append(f"{_of(times, rows)} other rows with {beside.name} {_short(shared)} say {_short(text)}")
         said += self._about_text(kind, value, text, code, place)
+        if value is None and not text:
+            said.append(f"{_filled(column)} of the rows have a value here, but the right one for this row is not known")
+        if not said and value is None:
+            said.append("the cell is empty, and others like it are not")
         if not said:
-            rare = (
-                "no other row has it" if code >= 0 and column.counts[code] == 1 else "it is unusual beside the others"
-            )
-            said.append("the cell is empty, and others like it are not" if value is None else rare)
+            said.append("no other row has it" if column.counts[code] == 1 else "it is unusual beside the others")
         return "; ".join(said)
 
     def _about_text(self, kind: str, value: str | None, text: str | None, code: int, place: int) -> list[str]:
         column, known = self.eyes.table.columns[place], self.eyes.texts[place]
         if kind == "missing":
             return [] if value is None else [f"{_short(value)} stands for an empty cell"]
-        if kind == "typo" and value is not None and text:
-            apart = int(distance([value], [text])[0])
-            return ["this is one letter away" if apart == 1 else f"this is {apart} letters away"]
+        if value is None:
+            return []
+        if kind == "typo" and text:
+            return [misspelling(value[:LONGEST], text[:LONGEST], _apart(value, text))]
         if kind == "variant" and text:
             times = int(column.counts[self.codes[place][text]]) if text in self.codes[place] else 0
-            return [f"the same value is written {_short(text)} in {times:,} rows"]
+            said = [f"the same value is written {_short(text)} in {times:,} row{'' if times == 1 else 's'}"]
+            return said + [each for each in spaces(value) if each not in spaces(text)]
         if kind == "format":
-            pattern = known.pattern[code] if code >= 0 else None
-            return [f"{pattern}, as in the rest of the column" if pattern else "its form is foreign to this column"]
+            return self._about_form(value, code, place)
         if kind == "misplaced":
             home = self.eyes.table.columns[int(known.elsewhere[code])]
             return [f"it is a value of {home.name}"]
-        return []
+        return spaces(value)
+
+    def _about_form(self, value: str, code: int, place: int) -> list[str]:
+        """What is odd about the form of a value."""
+        pattern, usual = self.eyes.texts[place].pattern[code], self.codings[place][0]
+        if pattern:
+            return [f"{pattern}, as in the rest of the column"]
+        if spaces(value):
+            return spaces(value)
+        if usual and value.isdigit() and set(usual) == {"9"} and len(value) != len(usual):
+            return [f"it has {len(value)} digit{'' if len(value) == 1 else 's'} where the others have {len(usual)}"]
+        return ["its form is foreign to this column"]
+
+
+def _apart(value: str, text: str) -> int:
+    return int(distance([value[:LONGEST]], [text[:LONGEST]])[0])
+
+
+def _of(times: int, rows: int) -> str:
+    """How many of some rows, to be read before `other rows`.
+
+    >>> _of(77, 77), _of(2, 2), _of(11, 12)
+    ('all 77', 'both', '11 of the 12')
+    """
+    if times < rows:
+        return f"{times:,} of the {rows:,}"
+    return "both" if rows == 2 else f"all {rows:,}"
+
+
+def _filled(column: AuditColumn) -> str:
+    """Which share of a column's cells hold something; never all, for one does not."""
+    share = 100 * (1 - column.blank / max(len(column), 1))
+    return "over 99%" if share > 99 else f"{share:.0f}%"
 
 
 def _short(text: str | None) -> str:
-    shown = text or ""
+    shown = visible((text or "")[:LONGEST])
     return shown if len(shown) <= 40 else f"{shown[:39]}…"

@@ -130,7 +130,13 @@ def _votes(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor) -
 def _candidates(eyes: Eyes, place: int, code: int, votes: list[tuple[int, float]], voted: bool) -> dict[str, float]:
     """Texts that may be right, with the log-probability that they belong there."""
     column, known = eyes.table.columns[place], eyes.texts[place]
-    candidates = {column.values[each]: weight for each, weight in votes if each != code}
+    # Where nothing stands, another word for nothing is no help.
+    empty = code < 0 or bool(known.placeholder[code])
+    candidates = {
+        column.values[each]: weight
+        for each, weight in votes
+        if each != code and not (empty and known.placeholder[each])
+    }
     least = min((weight for _, weight in votes), default=0.0) - 1.0
     cells = max(int(column.counts.sum()), 1)
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from carat.auditing.findings import KINDS, ColumnReport, Findings
 from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading
-from carat.auditing.telling import blank_or, cell_in_words, many, share
+from carat.auditing.telling import blank_or, cell_in_words, counted, many, share
 from carat.data.sources import frame_like
 from carat.errors import COLUMNS, InputError, nearest
 from carat.observing import Remark
@@ -288,7 +288,7 @@ class AuditResult:
         """How many cells of how many rows, by kind."""
         rows = len(np.unique(self.findings.row))
         head = f"{many(len(self), 'suspicious cell')} in {rows:,} of {many(self.rows, 'row')}"
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.kinds().items())
+        kinds = ", ".join(counted(kind, count) for kind, count in self.kinds().items())
         return f"{head}: {kinds}" if kinds else head
 
     def __str__(self) -> str:

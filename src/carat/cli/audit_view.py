@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from carat.auditing.telling import blank_or, sentence, verdict
+from carat.auditing.telling import blank_or, instead, sentence, verdict
 from carat.cli.app import many, plain
 from carat.cli.view import FAINT, INDENT, NEW
 
@@ -73,7 +73,7 @@ def _cell(cell: Cell, *, row: bool = True) -> RenderableType:
         lines.append(Padding(Text(_level(sentence(cell.reason))), INDENT))
     if cell.alternatives:
         others = ", ".join(_level(blank_or(text)) for text in cell.alternatives)
-        lines.append(Padding(Text(f"Or: {others}", style=FAINT), INDENT))
+        lines.append(Padding(Text(f"{instead(cell)}: {others}", style=FAINT), INDENT))
     return Group(*lines)
 
 

@@ -16,11 +16,12 @@ from carat._version import __version__
 from carat.auditing import audit as finding
 from carat.auditing.applying.content import checksum
 from carat.auditing.applying.given import cell_list
+from carat.auditing.blanks import guess, is_foretold
 from carat.auditing.findings import ColumnReport, Findings
 from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading, read_table
 from carat.auditing.result import AuditOrigin, AuditResult, column_json, finite
-from carat.auditing.roles import CHOSEN, UNIQUE, roles
+from carat.auditing.roles import CHOSEN, MOSTLY, UNIQUE, roles
 from carat.auditing.table import AuditTable
 from carat.auditing.teaching import Taught, taught
 from carat.errors import InputError
@@ -33,8 +34,6 @@ LISTED = 12
 """Columns that a remark names; a table may have hundreds."""
 FEW = 30
 """Rows below which other rows can hardly vouch for anything."""
-HARDLY = 0.1
-"""A column is foretold where votes close at least this share of the gap left by guessing its most frequent value."""
 CLAIM = "audit.json"
 """The file that says which audit a folder of checkpoints belongs to."""
 
@@ -301,14 +300,12 @@ class HeedingStage:
 
 def _unforetold(found: Findings, table: AuditTable) -> Iterator[ColumnReport]:
     """Columns whose values the votes name hardly more often than a guess, and in which no vote found anything."""
-    voted = Counter(
-        place for place, kind in zip(found.column.tolist(), found.kind, strict=True) if kind in ("mismatch", "missing")
-    )
+    differ = Counter(place for place, kind in zip(found.column.tolist(), found.kind, strict=True) if kind == "mismatch")
     for place, (report, column) in enumerate(zip(found.columns, table.columns, strict=True)):
-        if report.role != "voted" or not np.isfinite(report.foretold) or voted[place]:
+        # Of a column that is nearly of one value, there is nothing to predict.
+        if report.role != "voted" or differ[place] or guess(column) > MOSTLY:
             continue
-        guess = float(column.counts[:1].sum()) / max(int(column.counts.sum()), 1)
-        if report.foretold - guess < HARDLY * (1 - guess):
+        if np.isfinite(report.foretold) and not is_foretold(column, report.foretold):
             yield report
 
 

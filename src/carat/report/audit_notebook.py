@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from carat.auditing.telling import share
+from carat.auditing.telling import share, visible
 from carat.report.notebook import _BOX, _CELL, _MUTED, _NUMBER, _row_of
 
 if TYPE_CHECKING:
@@ -72,4 +72,4 @@ def _titles(*names: str) -> str:
 
 def _text(text: str | None) -> str:
     """Text of the table; it may run from right to left without turning the rest of the line round."""
-    return f"<bdi>{escape(text)}</bdi>" if text else "<i>blank</i>"
+    return f"<bdi>{escape(visible(text))}</bdi>" if text else "<i>blank</i>"

@@ -10,7 +10,7 @@ from typing import Any
 
 from carat.auditing.result import AuditResult, Cell
 from carat.auditing.table import AuditColumn, AuditTable
-from carat.auditing.telling import blank_or, sentence, share
+from carat.auditing.telling import blank_or, instead, sentence, share
 from carat.auditing.workbook.looks import TABLE, fills, ground
 from carat.data.workbooks.grid import read_grid
 from carat.data.workbooks.package import split_sheet
@@ -125,7 +125,7 @@ def _note(cell: Cell, before: Any = None) -> Any:
     if cell.reason:
         lines.append(sentence(cell.reason))
     if cell.alternatives:
-        lines.append(f"Or: {', '.join(blank_or(text) for text in cell.alternatives)}")
+        lines.append(f"{instead(cell)}: {', '.join(blank_or(text) for text in cell.alternatives)}")
     text = "\n".join(([before.text, ""] if before is not None else []) + lines)
     height = 22 + 17 * sum(1 + len(line) // 46 for line in text.splitlines())
     return Comment(escaped(text[:MOST]), "carat", width=320, height=min(height, 400))

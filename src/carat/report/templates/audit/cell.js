@@ -96,7 +96,7 @@ function alternatives(cell) {
     made.addEventListener("click", () => takeOwn(text, true));
     return made;
   });
-  return el("p", { class: "others" }, "Or: ", ...buttons);
+  return el("p", { class: "others" }, cell.proposal === null ? "Perhaps: " : "Or: ", ...buttons);
 }
 
 function groupOf(cell) {

@@ -1,0 +1,74 @@
+"""Blank cells: where a blank is an error at all, and where nobody can know what belongs there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from carat.auditing.proposals import Proposed
+from carat.auditing.signals import Eyes
+from carat.auditing.table import AuditColumn
+
+HARDLY = 0.1
+"""A column is foretold where votes close at least this share of the gap left by guessing its most frequent value."""
+OFTEN = 0.02
+"""A column with more blanks than this share of its cells is not always filled: a blank there is nothing odd, unless
+the rest of the row says what is missing."""
+UNKNOWN, GUESSED = 0.3, 0.5
+"""A value that is less likely than the first to be right is no proposal for a blank cell; the second holds in columns
+that nothing predicts."""
+
+
+def guess(column: AuditColumn) -> float:
+    """How often the most frequent value of a column is right."""
+    return float(column.counts[:1].sum()) / max(int(column.counts.sum()), 1)
+
+
+def is_foretold(column: AuditColumn, foretold: float) -> bool:
+    """Whether the rest of a row says more about a column than its most frequent value does.
+
+    Args:
+        column: with its values.
+        foretold: how often the vote of the other rows names what stands there, blanks counted as misses; NaN where
+            nobody votes.
+    """
+    if not np.isfinite(foretold):
+        return False
+    filled = int(column.counts.sum()) / max(len(column), 1)
+    usual = guess(column)
+    return foretold / max(filled, 1e-9) - usual >= HARDLY * (1 - usual)
+
+
+def _predicted(eyes: Eyes, number: int) -> bool:
+    foretold = float(eyes.foretold[number]) if number < len(eyes.plan.voted) else float("nan")
+    return is_foretold(eyes.table.columns[eyes.plan.places[number]], foretold)
+
+
+def unremarkable(eyes: Eyes) -> np.ndarray:
+    """Blank cells that are no error: in columns that often have blanks and that nothing predicts, bool [n, c]."""
+    places = eyes.plan.places
+    found = np.zeros((eyes.table.rows, len(places)), dtype=bool)
+    for number, place in enumerate(places):
+        column = eyes.table.columns[place]
+        if column.blank > OFTEN * eyes.table.rows and not _predicted(eyes, number):
+            found[:, number] = column.codes < 0
+    return found
+
+
+def without_guesses(eyes: Eyes, proposed: Proposed, confidence: np.ndarray) -> tuple[Proposed, np.ndarray]:
+    """The same, with no proposal for blank cells where even the best is unlikely; it becomes an alternative.
+
+    Args:
+        eyes: on the table.
+        proposed: for some cells.
+        confidence: the probability that each is right, [k].
+    """
+    texts, others, sure = list(proposed.text), list(proposed.others), confidence.copy()
+    least = np.array([UNKNOWN if _predicted(eyes, number) else GUESSED for number in range(len(eyes.plan.places))])
+    for k in np.flatnonzero(confidence < least[proposed.number]).tolist():
+        column = eyes.table.columns[eyes.plan.places[int(proposed.number[k])]]
+        text = texts[k]
+        if column.codes[proposed.row[k]] < 0 and text:
+            texts[k], others[k], sure[k] = None, [text, *others[k]][: max(len(others[k]), 1)], 0.0
+    return replace(proposed, text=texts, others=others), sure
