@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from carat.auditing.proposals import Proposed
+from carat.auditing.proposals import ALTERNATIVES, Proposed
 from carat.auditing.signals import Eyes
 from carat.auditing.table import AuditColumn
 
@@ -57,7 +57,9 @@ def unremarkable(eyes: Eyes) -> np.ndarray:
 
 
 def without_guesses(eyes: Eyes, proposed: Proposed, confidence: np.ndarray) -> tuple[Proposed, np.ndarray]:
-    """The same, with no proposal for blank cells where even the best is unlikely; it becomes an alternative.
+    """The same, with no proposal for blank cells, or words for nothing, where even the best is unlikely.
+
+    It becomes the first of the alternatives.
 
     Args:
         eyes: on the table.
@@ -67,8 +69,8 @@ def without_guesses(eyes: Eyes, proposed: Proposed, confidence: np.ndarray) -> t
     texts, others, sure = list(proposed.text), list(proposed.others), confidence.copy()
     least = np.array([UNKNOWN if _predicted(eyes, number) else GUESSED for number in range(len(eyes.plan.places))])
     for k in np.flatnonzero(confidence < least[proposed.number]).tolist():
-        column = eyes.table.columns[eyes.plan.places[int(proposed.number[k])]]
-        text = texts[k]
-        if column.codes[proposed.row[k]] < 0 and text:
-            texts[k], others[k], sure[k] = None, [text, *others[k]][: max(len(others[k]), 1)], 0.0
+        place, text = eyes.plan.places[int(proposed.number[k])], texts[k]
+        code = int(eyes.table.columns[place].codes[proposed.row[k]])
+        if text and (code < 0 or eyes.texts[place].placeholder[code]):
+            texts[k], others[k], sure[k] = None, [text, *others[k]][:ALTERNATIVES], 0.0
     return replace(proposed, text=texts, others=others), sure

@@ -20,6 +20,8 @@ USUAL = 0.7
 CLOSED, SELDOM, MANY = 0.8, 0.01, 20
 """A column's values are little else than what they hold where at most so many rests, each in at least the second share
 of the rows, cover the first."""
+GLANCE = 50
+"""Rows that decide which pairs of columns are worth a closer look."""
 SHORTEST = 2
 """Characters of what is held, at least in the middle."""
 
@@ -43,13 +45,17 @@ class Relations:
         generator = np.random.default_rng(seed)
         rows = np.sort(generator.permutation(table.rows)[:SAMPLE])
         shuffled = generator.permutation(rows)
+        step = max(len(rows) // GLANCE, 1)  # a table of 500 columns has 250,000 pairs
         found = []
+        length = {place: _length(table, place) for place in places}
+        able = [place for place in places if len(table.columns[place].values) > 1 and length[place] >= SHORTEST]
         for outer in places:
-            for inner in places:
-                if outer == inner or len(table.columns[inner].values) < 2:
+            for inner in able:
+                # What is usually longer than the other is not usually part of it.
+                if outer == inner or length[inner] >= length[outer]:
                     continue
-                lengths = [len(text) for text in table.columns[inner].values[:50]]
-                if np.median(lengths) < SHORTEST:
+                few = _held(table, outer, inner, rows[::step], rows[::step])
+                if few is None or few < USUAL / 2:
                     continue
                 here = _held(table, outer, inner, rows, rows)
                 if here is None or here < USUAL:
@@ -102,6 +108,12 @@ class Relations:
             broken = np.array([text not in usual for text in self._left(table, outer, rows)], dtype=bool)
             told[broken, number[outer]] = np.minimum(told[broken, number[outer]], -1.0)
         return told
+
+
+def _length(table: AuditTable, place: int) -> float:
+    """How long the values of a column are, those of most cells."""
+    lengths = [len(text) for text in table.columns[place].values[:50]]
+    return float(np.median(lengths)) if lengths else 0.0
 
 
 def _held(table: AuditTable, outer: int, inner: int, rows: np.ndarray, others: np.ndarray) -> float | None:

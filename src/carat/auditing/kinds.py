@@ -12,7 +12,7 @@ from carat.auditing.signals import Eyes
 from carat.auditing.suspicion import foreign_shapes
 from carat.auditing.table import AuditColumn
 from carat.auditing.telling import misspelling, spaces, visible
-from carat.data.spelling import bound, distance, key, shapes, sorted_key
+from carat.data.spelling import LONGEST, bound, distance, key, shapes, sorted_key
 from carat.data.vocabulary import FIRST
 
 CODED, SELDOM = 0.9, 0.02
@@ -20,8 +20,6 @@ CODED, SELDOM = 0.9, 0.02
 than the second share have is of a foreign shape."""
 SHORTEST = 4
 """Characters of a code: shorter ones are as often a number."""
-LONGEST = 1_000
-"""Characters of a value that are compared with a proposal."""
 
 
 def swaps(eyes: Eyes, proposed: Proposed) -> np.ndarray:
@@ -94,7 +92,7 @@ class Describing:
         if proposal is not None:
             if proposal == known.rewritten[code]:
                 return "format"
-            if key(value) == key(proposal) or sorted_key(value) == sorted_key(proposal):
+            if len(value) <= LONGEST and (key(value) == key(proposal) or sorted_key(value) == sorted_key(proposal)):
                 return "variant"
             apart = _apart(value, proposal)
             # Several slips in a long text are slips all the same.
@@ -152,7 +150,8 @@ class Describing:
     def _about_text(self, kind: str, value: str | None, text: str | None, code: int, place: int) -> list[str]:
         column, known = self.eyes.table.columns[place], self.eyes.texts[place]
         if kind == "missing":
-            return [] if value is None else [f"{_short(value)} stands for an empty cell"]
+            unknown = [] if text is not None else ["which value belongs here is not known"]
+            return [] if value is None else [f"{_short(value)} stands for an empty cell", *unknown]
         if value is None:
             return []
         if kind == "typo" and text:

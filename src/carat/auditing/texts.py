@@ -12,7 +12,7 @@ import numpy as np
 
 from carat.auditing.table import AuditColumn, AuditTable
 from carat.auditing.words import misspelt
-from carat.data.spelling import affixes, bound, distance, key, nearest, placeholders, shapes, sorted_key
+from carat.data.spelling import LONGEST, affixes, bound, distance, key, nearest, placeholders, shapes, sorted_key
 
 OF_VALUES = (
     "filled",
@@ -39,8 +39,6 @@ OF_COLUMNS = ("voted", "different", "usually near", "usual shape", "usual letter
 """What is said of a column."""
 RATIO = 3.0
 """How many times as frequent a value must be for another one to be a slip of it."""
-LONGEST = 1_000
-"""Characters of a value whose letters are looked at."""
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 
 
@@ -226,7 +224,7 @@ def _variants(values: Sequence[str], counts: np.ndarray) -> np.ndarray:
 
 
 def _is_worded(text: str, in_any_order: bool) -> bool:
-    return bool(_LETTER.search(text)) and not (in_any_order and _DIGIT.search(text))
+    return len(text) <= LONGEST and bool(_LETTER.search(text)) and not (in_any_order and _DIGIT.search(text))
 
 
 def _elsewhere(

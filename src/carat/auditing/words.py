@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from carat.data.spelling import nearest
+from carat.data.spelling import LONGEST, nearest
 
 RATIO = 10.0
 """How many times as many cells must hold the other word."""
@@ -26,7 +26,7 @@ def misspelt(values: Sequence[str], counts: np.ndarray) -> tuple[np.ndarray, lis
     """
     found = np.zeros(len(values), dtype=np.float32)
     fixed: list[str | None] = [None] * len(values)
-    spans = [[match.span() for match in _WORD.finditer(text)] for text in values]
+    spans = [[match.span() for match in _WORD.finditer(text[:LONGEST])] for text in values]
     # A value that is one word is left to the spelling of whole values.
     if not any(len(each) > 1 or (each and each[0] != (0, len(text))) for each, text in zip(spans, values, strict=True)):
         return found, fixed

@@ -5,9 +5,10 @@ from carat.data.spelling.near import Near, bound, nearest
 from carat.data.spelling.placeholders import is_placeholder, placeholders
 from carat.data.spelling.shapes import shape, shapes
 from carat.data.spelling.typed import distance, typed_as
-from carat.data.spelling.variants import key, sorted_key
+from carat.data.spelling.variants import LONGEST, key, sorted_key
 
 __all__ = [
+    "LONGEST",
     "shape",
     "shapes",
     "key",

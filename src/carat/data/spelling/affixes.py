@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from carat.data.spelling.shapes import shape
+from carat.data.spelling.variants import LONGEST
 
 DOMINANT = 0.5
 """The share of the cells that must look like what a rewrite leads to, where it leads to no value of the column."""
@@ -98,6 +99,8 @@ class _Column:
     def _affixes(self) -> list[_Affix]:
         found: dict[tuple[str, bool], _Affix] = {}
         for place, value in enumerate(self.values):
+            if len(value) > LONGEST:
+                continue
             for pattern in (*_ENDS, *_FRONTS):
                 match = pattern.match(value)
                 if match:

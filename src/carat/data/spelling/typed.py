@@ -11,7 +11,7 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import cpdist
 
 from carat.data.keyboards import LAYOUTS, neighbours
-from carat.data.spelling.variants import key, sorted_key
+from carat.data.spelling.variants import LONGEST, key, sorted_key
 
 EDIT = 3.0
 """What a wrong character costs in `typed_as`: about one in twenty."""
@@ -24,8 +24,15 @@ unit or word added at an end."""
 
 
 def distance(a: Sequence[str], b: Sequence[str]) -> np.ndarray:
-    """How many characters to replace, insert, drop or swap with the next, pair by pair; int64 [k]."""
-    found: np.ndarray = cpdist(list(a), list(b), scorer=OSA.distance).astype(np.int64)
+    """How many characters to replace, insert, drop or swap with the next, pair by pair; int64 [k].
+
+    Of long texts the beginnings are compared, and the lengths.
+    """
+    one, other = ([text[:LONGEST] for text in texts] for texts in (a, b))
+    found: np.ndarray = cpdist(one, other, scorer=OSA.distance).astype(np.int64)
+    for place, (x, y) in enumerate(zip(a, b, strict=True)):
+        if len(x) > LONGEST or len(y) > LONGEST:
+            found[place] = max(int(found[place]), abs(len(x) - len(y)), int(x != y))
     return found
 
 
@@ -47,7 +54,7 @@ def typed_as(before: Sequence[str], after: Sequence[str]) -> np.ndarray:
     for place in np.flatnonzero(apart).tolist():
         pair = (before[place], after[place])
         if pair not in known:
-            known[pair] = _cost(*pair, int(apart[place]))
+            known[pair] = _cost(pair[0][:LONGEST], pair[1][:LONGEST], int(apart[place]))
         cost[place] = known[pair]
     return -cost
 

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from functools import cache
 
+LONGEST = 1_000
+"""Characters of a text that are compared with others: two texts of millions would take hours."""
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 _KEPT_SIGNS = frozenset("%&#@")
 
