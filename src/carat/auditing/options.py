@@ -22,7 +22,7 @@ class AuditOptions:
         also: columns to look at besides, whatever their values look like.
         without: columns to leave out.
         id: column that names a row in the outputs; None uses the row number, or the index of a pandas frame.
-        profile: `instant`, or `fast` with a small network.
+        profile: only `instant` so far; `fast` is refused.
         cut: cells whose probability of being wrong reaches it are found.
         certain: proposals whose confidence reaches it are safe to take over without a look.
         top: only the so many most suspicious cells; None gives all.

@@ -100,9 +100,7 @@ def audit(
     profile: Annotated[
         str,
         typer.Option(
-            metavar="NAME",
-            help="instant takes seconds to minutes; fast also trains a small network, which takes longer.",
-            autocompletion=one_of(lambda: ("instant", "fast")),
+            metavar="instant", help="Only instant so far: an audit does not train a network over the rows yet."
         ),
     ] = "instant",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same result.")] = 0,

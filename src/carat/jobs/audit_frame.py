@@ -42,7 +42,7 @@ def audit(
         also: look at these columns besides, whatever their values look like.
         without: leave these columns out.
         id: column that identifies a row. By default, that is the row number or the index label of a pandas frame.
-        profile: `instant`, or `fast` with a small network over the rows, which takes longer.
+        profile: only `instant` so far: an audit does not train a network over the rows yet.
         cut: cells whose probability of being wrong is at least this are listed.
         top: only so many of the most suspicious cells. Cells that are fixed together stay together, so there may be a
             few more.
