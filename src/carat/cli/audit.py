@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carat.cli.app import START, command, conclude, many, say
-from carat.cli.options import FLAG, Encoding, Force, Quiet, one_of, tables
+from carat.cli.options import FLAG, Encoding, Force, Quiet, tables
 from carat.errors import InputError
 
 if TYPE_CHECKING:
