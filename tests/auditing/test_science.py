@@ -127,7 +127,7 @@ def test_the_seed_decides_and_a_killed_audit_goes_on(
         with pytest.raises(KeyboardInterrupt):
             audit_table(table, options, kept)
     with monkeypatch.context() as context:
-        context.setattr("carat.auditing.audit._taught", killed)  # what was learned is on the shelf
+        context.setattr("carat.auditing.audit._learned", killed)  # what was learned is on the shelf
         again = audit_table(table, options, kept)
     assert same(first, again)
 

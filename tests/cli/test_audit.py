@@ -174,7 +174,7 @@ def test_options_reach_the_audit(capsys: pytest.CaptureFixture[str]) -> None:
 def test_seed_and_profile_reach_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Any, ...]] = []
 
-    def asking(table: Any, options: Any, run: Run) -> Findings:
+    def asking(table: Any, options: Any, run: Run, *taught: Any) -> Findings:
         asked.append((options.profile, options.seed, run.seed))
         return fake_audit(table, options, run)
 
@@ -257,7 +257,7 @@ def test_an_existing_file_needs_force(folder: Path, capsys: pytest.CaptureFixtur
 def failing(at: int, error: BaseException) -> Any:
     """The made-up audit, killed in a stage; what it has finished by then stays in its folder."""
 
-    def made(table: Any, options: Any, run: Run) -> Findings:
+    def made(table: Any, options: Any, run: Run, *taught: Any) -> Findings:
         class Dying(Silent):
             done = 0
 
@@ -294,7 +294,7 @@ def test_an_interrupted_audit_resumes_to_the_same_file(
 
     seen: list[set[str]] = []
 
-    def looking(table: Any, options: Any, run: Run) -> Findings:
+    def looking(table: Any, options: Any, run: Run, *taught: Any) -> Findings:
         assert run.checkpoints is not None
         seen.append({path.name for path in run.checkpoints.iterdir()})
         return fake_audit(table, options, run)

@@ -178,7 +178,7 @@ def test_a_cancelled_audit_does_not_begin() -> None:
 
 
 def test_the_observer_of_the_science_is_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def remarking(table: Any, options: Any, run: Any) -> Findings:
+    def remarking(table: Any, options: Any, run: Any, *taught: Any) -> Findings:
         run.observer.remark(Remark("slow", "this takes a while"))
         stage: Stage = run.observer.stage("x", None)
         stage.more(3)

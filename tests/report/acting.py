@@ -41,3 +41,13 @@ def downloaded(page: Tab, folder: Path, button: str, name: str) -> bytes:
         assert time.monotonic() < end, "nothing was downloaded"
         time.sleep(0.05)
     return target.read_bytes()
+
+
+def reopen(tab: Tab, path: Path, script: str, expected: object) -> None:
+    """Open a page again, until a script there gives what is expected: Chromium may be slow to keep things."""
+    for _ in range(20):
+        tab.open(path)
+        if tab.run(script) == expected:
+            return
+        time.sleep(0.25)
+    assert tab.run(script) == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.acting import choose, click
+from tests.report.acting import choose, click, reopen
 from tests.report.browser import Tab
 from tests.report.deciding import HEAD, LINES, MARKS, PROGRESS, SPOKEN, STATUS, decided, downloaded, give, press
 from tests.support import audit_pages
@@ -191,8 +191,7 @@ def test_decisions_survive_a_reload(page: Tab, pages: Path) -> None:
     page.press("Enter")
     before = page.run(MARKS)
     assert before.startswith("✓✗?=.")
-    page.open(pages / "audit-small.html")
-    assert page.run(MARKS) == before
+    reopen(page, pages / "audit-small.html", MARKS, before)
     assert page.run(PROGRESS) == "4 of 13 decided"
     assert page.run(HEAD) == "Row 6, Weight", "on to the first undecided cell"
     assert "This browser remembers your decisions" in page.run("document.getElementById('kept').textContent")
@@ -200,16 +199,14 @@ def test_decisions_survive_a_reload(page: Tab, pages: Path) -> None:
     assert page.run(PROGRESS) == "0 of 11 decided", "another table has its own"
     page.open(pages / "audit-small.html")
     click(page, "forget")
-    page.open(pages / "audit-small.html")
-    assert page.run(PROGRESS) == "0 of 13 decided"
+    reopen(page, pages / "audit-small.html", PROGRESS, "0 of 13 decided")
 
 
 @pytest.mark.parametrize("kept", ['{"0": "accept", "1": "nonsense", "99": "accept", "2": 7}', "no JSON", "[]", "null"])
 def test_what_is_kept_may_be_damaged(page: Tab, pages: Path, kept: str) -> None:
     key = page.run("'carat-audit-' + JSON.parse(document.getElementById('data').textContent).key")
     page.run(f"localStorage.setItem({json.dumps(key)}, {json.dumps(kept)})")
-    page.open(pages / "audit-small.html")
-    assert page.run(PROGRESS) == f"{1 if 'accept' in kept else 0} of 13 decided"
+    reopen(page, pages / "audit-small.html", PROGRESS, f"{1 if 'accept' in kept else 0} of 13 decided")
 
 
 def test_where_nothing_may_be_kept(page: Tab, pages: Path, folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from carat.report import page as module
 from carat.report.palette import DARK, LIGHT
 from tests.report import results
-from tests.report.acting import NAMES, choose, click, downloaded, exported
+from tests.report.acting import NAMES, choose, click, downloaded, exported, reopen
 from tests.report.browser import Tab
 from tests.report.reading import documented
 from tests.report.results import CLOSING, EVIL, mixed
@@ -180,9 +180,8 @@ def test_decisions_survive_a_reload(page: Tab, folder: Path) -> None:
     page.run("for (const row of [...document.querySelectorAll('.row')].slice(0, 2)) row.click()")
     page.run("document.querySelectorAll('.item')[0].querySelectorAll('[data-key]')[1].click()")
     page.run("document.querySelectorAll('.item')[1].querySelector('[data-verdict$=reject]').click()")
-    page.open(folder / "costly.html")
     marks = "[...document.querySelectorAll('.mark')].map(mark => mark.textContent).filter(text => text)"
-    assert page.run(marks) == ["✓ fix 2 accepted", "✗ rejected"]
+    reopen(page, folder / "costly.html", marks, ["✓ fix 2 accepted", "✗ rejected"])
     page.run("for (const row of [...document.querySelectorAll('.row')].slice(0, 2)) row.click()")
     checked = "[...document.querySelectorAll('.item')[0].querySelectorAll('[data-key]')].map(box => box.checked)"
     assert page.run(checked)[:3] == [False, True, False]
@@ -193,8 +192,7 @@ def test_decisions_survive_a_reload(page: Tab, folder: Path) -> None:
     click(page, "clear")
     assert page.run("document.getElementById('chosen').hidden")
     assert page.run("document.querySelectorAll('[data-key]:checked').length") == 0
-    page.open(folder / "costly.html")
-    assert page.run(marks) == []
+    reopen(page, folder / "costly.html", marks, [])
 
 
 def test_hostile_texts(tab: Tab, folder: Path) -> None:

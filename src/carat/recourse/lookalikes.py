@@ -87,8 +87,8 @@ def _misspelt(value: str, other: str) -> bool:
 
 def _holds_codes(domain: Domain) -> bool:
     """Whether most values are equally long."""
-    lengths = np.fromiter(map(len, domain.entities.to_pylist()), dtype=np.int64, count=len(domain.entities))
-    return bool(np.bincount(lengths).max() >= ALIKE * len(lengths))
+    lengths = np.array([len(text) for text in domain.entities.to_pylist() if text is not None], dtype=np.int64)
+    return bool(len(lengths)) and bool(np.bincount(lengths).max() >= ALIKE * len(lengths))
 
 
 def _in_company(slips: Tensor, vocabulary: Vocabulary, pairs: Pairs) -> Tensor:
