@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carat.cli.app import START, command, conclude, many, say
-from carat.cli.options import FLAG, Encoding, Force, Quiet, tables
+from carat.cli.options import FLAG, Encoding, Force, Quiet, one_of, tables
 from carat.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,7 +100,9 @@ def audit(
     profile: Annotated[
         str,
         typer.Option(
-            metavar="instant", help="Only instant so far: an audit does not train a network over the rows yet."
+            metavar="instant",
+            help="Only instant so far: an audit does not train a network over the rows yet.",
+            autocompletion=one_of(lambda: ("instant",)),
         ),
     ] = "instant",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same result.")] = 0,
