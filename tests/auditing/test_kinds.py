@@ -65,15 +65,15 @@ def planted() -> Planted:
     rows: list[list[str | None]] = [
         [*PLACES[n % 4], ("Maersk", "MSC", "Hapag")[int(generator.integers(3))]] for n in range(ROWS)
     ]
-    for (row, name), text in ERRORS.items():
-        rows[row][NAMES.index(name)] = text
+    for (where, name), text in ERRORS.items():
+        rows[where][NAMES.index(name)] = text
     columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
     table = AuditTable.of(pa.table(columns, names=NAMES))
     voted = tuple(range(len(NAMES)))
     eyes = Eyes(table, Plan(voted, (), learn_votes(table, voted, Run(seed=0)), Relations(())))
     flagged = np.zeros((ROWS, len(NAMES)), dtype=bool)
-    for row, name in ERRORS:
-        flagged[row, NAMES.index(name)] = True
+    for where, name in ERRORS:
+        flagged[where, NAMES.index(name)] = True
     row, number = np.nonzero(flagged)
     proposed = propose(eyes, row, number, torch.from_numpy(flagged[row]), np.full(len(row), 0.99))
     group = swaps(eyes, proposed)
