@@ -65,24 +65,24 @@ def planted() -> Planted:
     rows: list[list[str | None]] = [
         [*PLACES[n % 4], ("Maersk", "MSC", "Hapag")[int(generator.integers(3))]] for n in range(ROWS)
     ]
-    for (row, name), text in ERRORS.items():
-        rows[row][NAMES.index(name)] = text
+    for (where, name), text in ERRORS.items():
+        rows[where][NAMES.index(name)] = text
     columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
     table = AuditTable.of(pa.table(columns, names=NAMES))
     voted = tuple(range(len(NAMES)))
     eyes = Eyes(table, Plan(voted, (), learn_votes(table, voted, Run(seed=0)), Relations(())))
     flagged = np.zeros((ROWS, len(NAMES)), dtype=bool)
-    for row, name in ERRORS:
-        flagged[row, NAMES.index(name)] = True
-    at_row, number = np.nonzero(flagged)
-    proposed = propose(eyes, at_row, number, torch.from_numpy(flagged[at_row]), np.full(len(at_row), 0.99))
+    for where, name in ERRORS:
+        flagged[where, NAMES.index(name)] = True
+    row, number = np.nonzero(flagged)
+    proposed = propose(eyes, row, number, torch.from_numpy(flagged[row]), np.full(len(row), 0.99))
     group = swaps(eyes, proposed)
     describing = Describing(eyes)
     kinds, reasons = [], []
-    for k, (at, of) in enumerate(zip(at_row.tolist(), number.tolist(), strict=True)):
+    for k, (at, of) in enumerate(zip(row.tolist(), number.tolist(), strict=True)):
         kinds.append("misplaced" if group[k] >= 0 else describing.kind(at, of, proposed.text[k]))
         reasons.append(describing.say(at, of, kinds[-1], proposed.text[k], flagged[at]))
-    cells = {(int(r), NAMES[int(c)]): k for k, (r, c) in enumerate(zip(at_row, number, strict=True))}
+    cells = {(int(r), NAMES[int(c)]): k for k, (r, c) in enumerate(zip(row, number, strict=True))}
     return Planted(eyes, proposed, cells, kinds, reasons)
 
 

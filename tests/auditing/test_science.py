@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,10 @@ from carat.auditing.options import AuditOptions
 from carat.auditing.signals import Eyes, Plan
 from carat.auditing.suspicion import foreign_shapes, is_numeric
 from carat.auditing.table import AuditColumn, AuditTable
-from carat.auditing.texts import copied_texts, value_texts
+from carat.auditing.texts import copied_texts, likeness, value_texts
 from carat.auditing.votes import Voters, learn_votes
 from carat.auditing.words import misspelt
+from carat.data.spelling import distance
 from carat.training import Run
 
 PLACES = [
@@ -225,6 +227,36 @@ def test_odd_tables(table: pa.Table) -> None:
     result = carat.audit(table)
     assert len(result) <= table.num_rows
     assert [column.name for column in result.findings.columns] == table.column_names
+
+
+def test_a_typo_is_found_beside_a_column_of_noise() -> None:
+    cities = ["Leith"] * 100 + ["Porto"] * 100 + ["Bergen"] * 100 + ["Lieth"]
+    found = carat.audit(pa.table({"City": cities, "X": ["a", "b", "c"] * 100 + ["a"]})).to_arrow().to_pylist()
+    assert [(row["record"], row["kind"], row["proposal"]) for row in found] == [(300, "typo", "Leith")]
+
+
+def test_cells_of_millions_of_characters_do_not_hang() -> None:
+    """Processor time, for the clock on the wall says little on a busy machine. Compared in full, these took minutes."""
+    begin = time.process_time()
+    rng = np.random.default_rng(0)
+    long = ["".join(rng.choice(list("abcdef ,9"), 2_000_000)) for _ in range(2)]
+    table = AuditTable.of(pa.table({"a": ["x", "y"] * 20 + long, "b": ["u", "v"] * 21}))
+    value_texts(table, (0, 1))
+    column = table.columns[0]
+    codes = np.array([column.values.index(text) for text in long])
+    told = likeness(column, codes, codes[::-1].copy())
+    assert (told[:, 1] == 0).all()
+    assert distance(["x" * 2_000_000], ["x" * 1_999_999 + "y"])[0] == 1
+    assert time.process_time() - begin < 30
+
+
+def test_relations_of_500_columns_are_found_in_time() -> None:
+    begin = time.process_time()
+    keys = [f"k{n % 7}" for n in range(60)]
+    columns = {f"c{n}": [f"{key[1]}v{n:03d}{'x' * (n % 9)}" for key in keys] for n in range(498)}
+    table = AuditTable.of(pa.table({**columns, "key": keys, "code": [f"{key}_code" for key in keys]}))
+    assert (499, 498) in Relations.of(table, tuple(range(500))).pairs
+    assert time.process_time() - begin < 30
 
 
 def test_text_of_a_table_round_trips() -> None:

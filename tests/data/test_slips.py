@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carat.data.keyboards import LAYOUTS, neighbours
-from carat.data.rewrites import PLACEHOLDERS
+from carat.data.rewrites import INKS, PLACEHOLDERS, ColumnFacts, _smudge
 from carat.data.slips import KINDS, Slip, Slipper, Spoiled, slip
 from carat.errors import InputError
 
@@ -159,6 +159,21 @@ def test_typos_are_one_or_two_edits_or_a_smudge() -> None:
         assert lost.total() <= most
         assert won.total() <= most
     assert smudged
+
+
+def test_smudges_keep_the_length_and_one_table_has_one_ink() -> None:
+    text, alphabet = "Birmingham General", {"LATIN Ll": "abcdefghijklmnopqrstuvwxyz", "LATIN Lu": "ABG"}
+    column = ColumnFacts(alphabet=alphabet, ink="#")
+    made = [_smudge(text, np.random.default_rng(seed).random, column) for seed in range(300)]
+    assert {len(each) for each in made} == {len(text)}
+    changed = [[new for old, new in zip(text, each, strict=True) if old != new] for each in made]
+    assert max(map(len, changed)) == 3
+    inked = [each for each in changed if "#" in each]
+    assert 0.4 < len(inked) / len(changed) < 0.6
+    assert all(set(each) == {"#"} for each in inked), "covered by ink, or mistaken, not both"
+    inks = {tuple(facts.ink for facts in Slipper([["a"], ["b"]], [np.array([1])] * 2, seed=s).facts) for s in range(20)}
+    assert all(one == other and one in INKS for one, other in inks)
+    assert len(inks) > 5, "another table has another ink"
 
 
 def test_other_values_are_of_the_column_and_foreign_ones_are_not() -> None:
