@@ -139,7 +139,7 @@ def test_a_fitted_model_chooses_no_worse(tmp_path: Path) -> None:
 def test_models_without_weights_answer_as_before() -> None:
     model = judging()
     old = {"sources": {"memory": 0.8, "counts": 0.2}, "opinions": {"together": 0.5, "witnesses": 0.1}}
-    before = Blend(**old, learned_from=400)  # type: ignore[arg-type]
+    before = Blend(**old, learned_from=400)
     assert before.to_json() == {**old, "learned_from": 400}
     method = replace(model, blends={"instant": before}).method("instant")
     assert isinstance(method, Guided)
