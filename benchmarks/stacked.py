@@ -1,11 +1,14 @@
 """Models of `carat bench` from before the judge, with a judge put beside their transformer: what does it add?
 
-    python benchmarks/stacked.py --models DIR/models [--before DIR/cells] [--data flights|FILE]… [--seeds 0,1,2]
+    python benchmarks/stacked.py --models DIR/models [--alone | --before DIR/cells] [--data flights|FILE]…
+        [--seeds 0,1,2]
 
-Transformer, graph and detector stay as they were fitted (`carat bench --profile fast`). Memory, judge and the blends'
-weights are learned on the same training records. Printed for `carat-plus`, `instant` and the paper's `carat`, on the
-400 anomalies of the same seed: Feature Accuracy, Recovery@1 and @50, and with `--before` the 95 % interval of the
-paired differences from what the cells there say. `carat` uses nothing of the judge, so its difference must be nothing.
+Transformer, graph and detector stay as they were fitted (`carat bench --profile fast`), and so does a judge where there
+is one. Else memory and judge, and always the blends' weights, are learned on the same training records. Printed for
+`carat-plus`, `instant` and the paper's `carat`, on the 400 anomalies of the same seed: Feature Accuracy, Recovery@1 and
+@50; with `--alone`, the same where the judge's word alone decides which domains change, and the 95 % interval of the
+paired differences from that; with `--before`, from what the cells there say. `carat` uses nothing of the judge, so its
+difference must be nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from carat.experiments.contest import Contest, fitted_model
 from carat.experiments.trial import Trial
 from carat.explain import Judge, TransformerExplainer
 from carat.fitting.fit import learned_blends
-from carat.recourse import Settings
+from carat.recourse import Guided, Settings
 from carat.training import Run
 
 ANOMALIES = 400
@@ -62,12 +65,21 @@ def loaded(models: Path, dataset: Dataset, seed: int) -> tuple[Trial, Model]:
 
 def with_judge(model: Model, trial: Trial, run: Run, judge: Judge | None = None) -> Model:
     """The same model with a judge beside its transformer, and weights of the blends that fit it."""
-    transformer = model.explainer
-    assert isinstance(transformer, TransformerExplainer)
-    judge = judge or Judge(beside="transformer", beside_params=transformer.params())
-    judge.put_beside(transformer, trial.data, run)
-    stacked = replace(model, explainer=judge)
+    stacked = model
+    if not isinstance(model.explainer, Judge):
+        transformer = model.explainer
+        assert isinstance(transformer, TransformerExplainer)
+        judge = judge or Judge(beside="transformer", beside_params=transformer.params())
+        judge.put_beside(transformer, trial.data, run)
+        stacked = replace(model, explainer=judge)
     return replace(stacked, blends=learned_blends(stacked, trial.data, run))
+
+
+def by_the_judge_alone(contest: Contest, method: str) -> Measured:
+    """A method that changes the domains that the judge's likelihoods name."""
+    made = contest.method(method)
+    plain = replace(made, suspects=None) if isinstance(made, Guided) else made
+    return contest.measure(*contest.find(plain, Settings(), contest.trial.anomalies.ids[:ANOMALIES]))
 
 
 def figures(found: Measured) -> dict[str, Any]:
@@ -92,6 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--before", type=Path)
+    parser.add_argument("--alone", action="store_true")
     parser.add_argument("--data", action="append")
     parser.add_argument("--seeds", default="0,1,2", type=seeds_of)
     arguments = parser.parse_args()
@@ -111,17 +124,21 @@ def main() -> None:
                 print(json.dumps(about | {k: mean_of([{k: v} for v in vs])[k] for k, vs in found.items()}), flush=True)
                 for figure, values in found.items():
                     now[method].setdefault(figure, []).extend(values)
-                if arguments.before is not None:
-                    for figure, values in figures(before_of(arguments.before, dataset, seed, method)).items():
-                        then[method].setdefault(figure, []).extend(values)
+                past = None
+                if arguments.alone:
+                    past = by_the_judge_alone(contest, method)
+                elif arguments.before is not None:
+                    past = before_of(arguments.before, dataset, seed, method)
+                for figure, values in ({} if past is None else figures(past)).items():
+                    then[method].setdefault(figure, []).extend(values)
         for method in METHODS:
             line: dict[str, Any] = {"data": dataset.name, "method": method, "seed": "all"}
             for figure, values in now[method].items():
                 line[figure] = round(sum(values) / len(values), 4)
                 if figure in then[method]:
-                    past = then[method][figure]
-                    line[f"{figure}_before"] = round(sum(past) / len(past), 4)
-                    gains = [new - old for new, old in zip(values, past, strict=True)]
+                    old = then[method][figure]
+                    line[f"{figure}_before"] = round(sum(old) / len(old), 4)
+                    gains = [new - past for new, past in zip(values, old, strict=True)]
                     line[f"{figure}_gain"] = paired_interval(gains)
             print(json.dumps(line), flush=True)
 
