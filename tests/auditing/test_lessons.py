@@ -49,7 +49,7 @@ def test_a_fold_learns_from_its_own_rows_and_judges_the_others(monkeypatch: pyte
     lessons: Any = SimpleNamespace(copies=[copy, copy])
     barred = torch.zeros((400, 3), dtype=torch.bool)
     stage = Silent().stage("", None)
-    jury = judging._learn(lessons, rows, barred, Run(seed=0), 0, stage)
+    jury = judging._learn(lessons, rows, barred, Run(seed=0), 0, stage, None)
     assert len(learned_from) == FOLDS * NETWORKS
     for name, seen in learned_from.items():
         assert seen == {float(name.split()[2])}, "a network of a fold learns from rows of that fold alone"
