@@ -173,6 +173,7 @@ def fitted_model(
         profile=profile,
         detector=detector,
         seed=seed,
+        minutes=math.inf,  # all epochs: what is compared must not depend on how busy the machine was
         device=device.type,
         progress=observer or Silent(),
         checkpoints=folder.with_name(f"{folder.name}.partial"),
