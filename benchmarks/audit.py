@@ -1,6 +1,6 @@
 """Audits against the truth: dirty tables with a clean twin, and tables that are spoiled here.
 
-    python benchmarks/audit.py --twin DIRTY.csv CLEAN.csv [--reletter] [--decided 20]
+    python benchmarks/audit.py --twin DIRTY.csv CLEAN.csv [--reletter] [--decided 20] [--profile fast]
     python benchmarks/audit.py --spoil flights|FILE… [--rows N] [--share 0.05] [--seed 0]
     python benchmarks/audit.py --untouched flights|FILE…
 
@@ -92,7 +92,9 @@ def decided_rows(dirty: pa.Table, clean: pa.Table, rows: int, seed: int) -> pa.T
     return pa.Table.from_pylist(lines)
 
 
-def measured(dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: int, decided: int = 0) -> dict[str, Any]:
+def measured(
+    dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: int, decided: int = 0, profile: str = "instant"
+) -> dict[str, Any]:
     """An audit of the dirty table, measured."""
     truth = [column.to_pylist() for column in clean.columns]
     held = [column.to_pylist() for column in dirty.columns]
@@ -103,7 +105,8 @@ def measured(dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: in
         if (a or None) != (b or None)
     }
     began = time.perf_counter()
-    result = carat.audit(dirty, seed=seed, decisions=decided_rows(dirty, clean, decided, seed))
+    decisions = decided_rows(dirty, clean, decided, seed)
+    result = carat.audit(dirty, seed=seed, decisions=decisions, profile=profile)
     seconds = time.perf_counter() - began
     rows = result.to_arrow().to_pylist()
     place_of = {name: place for place, name in enumerate(dirty.column_names)}
@@ -180,20 +183,23 @@ def main() -> None:
     parser.add_argument("--decided", type=int, default=0)
     parser.add_argument("--share", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--profile", default="instant", choices=["instant", "fast"])
     arguments = parser.parse_args()
     for dirty_path, clean_path in arguments.twin:
         dirty, clean = read_csv(dirty_path), read_csv(clean_path)
         variants = [("", dirty), *([(" re-lettered", relettered(dirty, clean))] if arguments.reletter else [])]
         for label, table in variants:
-            found = measured(table, clean, None, arguments.seed, arguments.decided)
+            found = measured(table, clean, None, arguments.seed, arguments.decided, arguments.profile)
             print(json.dumps({"table": dirty_path + label} | found), flush=True)
     for name in arguments.spoil:
         clean = as_text(name, arguments.rows)
         made = slip(clean, share=arguments.share, seed=1_000 + arguments.seed)
-        print(json.dumps({"table": name} | measured(made.table, clean, made, arguments.seed)), flush=True)
+        found = measured(made.table, clean, made, arguments.seed, profile=arguments.profile)
+        print(json.dumps({"table": name} | found), flush=True)
     for name in arguments.untouched:
         clean = as_text(name, arguments.rows)
-        print(json.dumps({"table": f"{name} untouched"} | measured(clean, clean, None, arguments.seed)), flush=True)
+        found = measured(clean, clean, None, arguments.seed, profile=arguments.profile)
+        print(json.dumps({"table": f"{name} untouched"} | found), flush=True)
 
 
 if __name__ == "__main__":

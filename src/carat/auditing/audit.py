@@ -17,16 +17,20 @@ from carat.auditing.findings import ColumnReport, Findings, Role
 from carat.auditing.judging import Jury, Known, Lessons, posterior, teach
 from carat.auditing.kinds import Describing, swaps
 from carat.auditing.options import AuditOptions
+from carat.auditing.pages import Pages
 from carat.auditing.programs import Pattern
 from carat.auditing.proposals import Proposed, Trust, learn_trust, propose
+from carat.auditing.readers import Readers
 from carat.auditing.roles import roles
 from carat.auditing.shelf import Shelf
 from carat.auditing.signals import Eyes, Plan
 from carat.auditing.table import AuditTable
 from carat.auditing.teaching import Taught
-from carat.auditing.votes import Learned, learn_votes
-from carat.errors import InputError
+from carat.auditing.votes import Learned, encoded, learn_votes
+from carat.observing import Remark
+from carat.profiles import fast
 from carat.training import Run
+from carat.training.box import Box
 
 PART = 20_000
 """Rows judged between two steps that a killed audit need not repeat."""
@@ -46,8 +50,6 @@ def audit_table(
         taught: what somebody decided about some of the cells.
         patterns: rewrites that the decided cells ask for.
     """
-    if options.profile != "instant":
-        raise InputError(f"`profile` {options.profile!r} can't audit a table yet; use 'instant'")
     found = roles(table, options)
     voted, text = (tuple(p for p, (role, _) in enumerate(found) if role == wanted) for wanted in ("voted", "text"))
     if table.rows < FEWEST or not voted + text:
@@ -59,7 +61,8 @@ def audit_table(
     if len(voted) == 1:
         voted, text = (), (*text, *voted)
     learned = shelf.keep("votes", lambda: learn_votes(table, voted, run), Learned) if voted else None
-    plan = Plan(voted, text, learned, Relations.of(table, (*voted, *text), run.seed), run.seed)
+    pages = _pages(table, voted, options, run, shelf)
+    plan = Plan(voted, text, learned, Relations.of(table, (*voted, *text), run.seed), run.seed, pages)
     eyes = Eyes(table, plan)
     jury, trust = shelf.keep_pair("judge", lambda: _learned(eyes, run, taught), Jury, Trust)
     odds = _judged(eyes, jury, run, shelf)
@@ -67,6 +70,19 @@ def audit_table(
     decided = Decided.of(eyes, taught, patterns)
     remarkable = np.where(unremarkable(eyes), 0.0, error.numpy())
     return _findings(eyes, decided.error(remarkable), rate, trust, options, found, run, decided)
+
+
+def _pages(table: AuditTable, voted: tuple[int, ...], options: AuditOptions, run: Run, shelf: Shelf) -> Pages | None:
+    """The table as networks read it; None where the profile has none, or where there are no columns to relate."""
+    if options.profile == "instant":
+        return None
+    if len(voted) < 2:
+        text = "fewer than two columns have values that repeat, so there is nothing for a network to learn"
+        run.observer.remark(Remark("no-network", f"{text}; the audit goes on as with the profile instant"))
+        return None
+    ids, vocabulary = encoded([table.columns[place] for place in voted])
+    readers = Readers.learn(ids, vocabulary, Box.of(options.minutes, options.steps, fast().minutes), run, shelf)
+    return Pages.of(readers, ids, run.observer, shelf)
 
 
 def _learned(eyes: Eyes, run: Run, taught: Taught | None) -> tuple[Jury, Trust]:

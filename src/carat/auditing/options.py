@@ -8,9 +8,11 @@ from typing import Any
 
 from carat.arguments import check_number, check_seed
 from carat.errors import COLUMNS, InputError, nearest
+from carat.training.box import Box
 
 PROFILES = ("instant", "fast")
-"""How thorough an audit can be: votes and text alone, or a small network over the rows too."""
+"""How thorough an audit can be: votes and text alone, or small networks over the rows too."""
+BOX = ("minutes", "steps")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +24,9 @@ class AuditOptions:
         also: columns to look at besides, whatever their values look like.
         without: columns to leave out.
         id: column that names a row in the outputs; None uses the row number, or the index of a pandas frame.
-        profile: only `instant` so far; `fast` is refused.
+        profile: `instant`, or `fast`: small networks over the rows too.
+        minutes: with `fast`, how long the networks may train, all together; None for 4.
+        steps: with `fast`, train them exactly so many steps in all instead, in equal parts.
         cut: cells whose probability of being wrong reaches it are found.
         certain: proposals whose confidence reaches it are safe to take over without a look.
         top: only the so many most suspicious cells; None gives all.
@@ -34,6 +38,8 @@ class AuditOptions:
     without: Sequence[str] = ()
     id: str | None = None
     profile: str = "instant"
+    minutes: float | None = None
+    steps: int | None = None
     cut: float = 0.5
     certain: float = 0.9
     top: int | None = None
@@ -54,6 +60,7 @@ class AuditOptions:
             raise InputError(f"column '{both[0]}' is in both `{given}` and `without`; remove one")
         if self.profile not in PROFILES:
             raise InputError(f"unknown `profile` '{self.profile}' for an audit; {nearest(self.profile, PROFILES)}")
+        self._check_box()
         for name in ("cut", "certain"):
             object.__setattr__(self, name, _probability(name, getattr(self, name)))
         if self.id is not None and not isinstance(self.id, str | int):
@@ -64,6 +71,14 @@ class AuditOptions:
             raise InputError(f"`top` must be a whole number, got {self.top!r}")
         if self.top is not None and self.top < 1:
             raise InputError(f"`top` must be at least 1, got {self.top}")
+
+    def _check_box(self) -> None:
+        Box.of(self.minutes, self.steps, None)
+        for name in ("minutes", "steps"):
+            if self.profile == "instant" and getattr(self, name) is not None:
+                raise InputError(
+                    f"`{name}` is for networks, and the `profile` 'instant' trains none; choose 'fast' or leave it out"
+                )
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -77,8 +92,9 @@ class AuditOptions:
                 raise InputError(f"{label}: no column '{name}'; {nearest(name, names, listed=COLUMNS)}")
 
     def facts(self) -> dict[str, Any]:
-        """A plain dictionary, for files and for telling two audits apart."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        """A plain dictionary, for files and for telling two audits apart; without a time box where none was given."""
+        given = {name: value for name, value in asdict(self).items() if value is not None or name not in BOX}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
 def _probability(name: str, value: Any) -> float:

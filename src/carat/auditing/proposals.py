@@ -122,9 +122,30 @@ def _votes(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor) -
             mine = (asked == number).nonzero().flatten()
             tally = Tally.of(ballot, number, mine)
             entities, share = tally.top(VOTED)
+            if eyes.pages is not None:
+                said = eyes.pages.fitting(index[mine], hidden[mine], number)
+                entities, share = _mixed(tally, entities, said)
             for k, codes, shares in zip(some[mine].tolist(), (entities - FIRST).tolist(), share.tolist(), strict=True):
                 found[k] = [(code, float(np.log(max(each, 1e-12)))) for code, each in zip(codes, shares, strict=True)]
     return found
+
+
+def _mixed(tally: Tally, entities: Tensor, said: Tensor) -> tuple[Tensor, Tensor]:
+    """The best of what the vote and a network propose, and half of what each gives to it; ids and shares [r, k].
+
+    Args:
+        tally: of the vote.
+        entities: that it puts first, [r, k].
+        said: what the network gives to every value, [r, V + 1].
+    """
+    known = said.topk(min(entities.shape[1], said.shape[1] - 1), dim=1).indices + FIRST
+    # What both put forward counts once.
+    twice = (known[:, :, None] == entities[:, None]).any(dim=2)
+    both = torch.cat([entities, known], dim=1)
+    share = (tally.at(both) + said.gather(1, (both - FIRST).clamp(min=0))) / 2
+    share[:, entities.shape[1] :].masked_fill_(twice, 0.0)
+    best, place = share.topk(entities.shape[1], dim=1)
+    return both.gather(1, place), best
 
 
 def _candidates(eyes: Eyes, place: int, code: int, votes: list[tuple[int, float]], voted: bool) -> dict[str, float]:

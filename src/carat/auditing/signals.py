@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 
 from carat.auditing.contained import Relations
+from carat.auditing.pages import Pages
+from carat.auditing.readers import SAID
 from carat.auditing.table import AuditTable
 from carat.auditing.texts import (
     IN_ROWS,
@@ -28,7 +30,7 @@ from carat.explain.signals import HABITS, TOLD, Habits
 from carat.observing import Stage
 
 NAMES = (*TOLD, *HABITS, *OF_VALUES, *OF_CELLS, *OF_COLUMNS, *IN_ROWS, *(f"{name}, rank" for name in RANKED))
-"""The signals of a cell, in order."""
+"""The signals of a cell, in order; where networks read the rows, `SAID` follows."""
 SAMPLE = 20_000
 """Rows that say what is usual in a column."""
 
@@ -51,6 +53,7 @@ class Plan:
         learned: what a match is worth; None where nothing is voted on.
         relations: columns whose values hold others'.
         seed: decides which rows say what is usual.
+        pages: the table as networks read it; None where there are none.
     """
 
     voted: tuple[int, ...]
@@ -58,6 +61,12 @@ class Plan:
     learned: Learned | None
     relations: Relations
     seed: int = 0
+    pages: Pages | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The signals of a cell, in order."""
+        return NAMES if self.pages is None else (*NAMES, *SAID)
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -71,7 +80,7 @@ class Sight:
 
     Args:
         rows: which rows, int64 [r].
-        told: float32 [r, c, NAMES].
+        told: float32 [r, c, F], as `Plan.names` has them.
         best: codes of the values that both votes put first, int64 [r, v, 2], of the voted columns.
     """
 
@@ -102,6 +111,9 @@ class Eyes:
             else copied_texts(like.texts, like.table, table, plan.places)
         )
         self.voters: Voters | None = None
+        self.pages = plan.pages
+        if like is not None and plan.pages is not None:
+            self.pages = plan.pages.copied([table.columns[place] for place in plan.voted])
         self.habits: Tensor = torch.zeros((len(plan.voted), len(HABITS)))
         self.ordered: dict[str, Tensor] = {}
         self.foretold: np.ndarray = np.zeros(len(plan.voted))
@@ -134,6 +146,8 @@ class Eyes:
         told = self._told(rows, votes, best)
         for name in RANKED:
             told[..., NAMES.index(f"{name}, rank")] = _rank(_toward_worse(told, name), self.ordered[name])
+        if self.pages is not None:
+            told[:, : len(self.plan.voted), len(NAMES) :] = self.pages.tell(rows)
         return Sight(rows, told, best)
 
     def _votes(self, rows: Tensor, stage: Stage | None = None) -> tuple[Tensor, Tensor]:
@@ -143,9 +157,9 @@ class Eyes:
         return votes, best - FIRST
 
     def _told(self, rows: Tensor, votes: Tensor, best: Tensor) -> Tensor:
-        """All but the ranks, float32 [r, c, NAMES]."""
+        """All but the ranks and what networks say, float32 [r, c, F]."""
         plan, index, voted = self.plan, rows.numpy(), len(self.plan.voted)
-        told = torch.zeros((len(rows), len(plan.places), len(NAMES)))
+        told = torch.zeros((len(rows), len(plan.places), len(plan.names)))
         told[:, :voted, : len(TOLD)] = votes
         told[:, :voted, len(TOLD) : len(TOLD) + len(HABITS)] = self.habits
         begin = len(TOLD) + len(HABITS)

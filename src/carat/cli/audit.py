@@ -100,11 +100,26 @@ def audit(
     profile: Annotated[
         str,
         typer.Option(
-            metavar="instant",
-            help="Only instant so far: an audit does not train a network over the rows yet.",
-            autocompletion=one_of(lambda: ("instant",)),
+            metavar="instant|fast",
+            help="fast also trains small networks over the rows, which takes a few minutes.",
+            autocompletion=one_of(lambda: ("instant", "fast")),
         ),
     ] = "instant",
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N", help="With --profile fast: train for so many minutes at most. Default: 4.", show_default=False
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="With --profile fast: train exactly so many steps in all. The number that another audit printed "
+            "repeats that audit.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same result.")] = 0,
     encoding: Encoding = None,
     show: Annotated[int, typer.Option("--show", metavar="N", min=0, help="Cells to show on a terminal.")] = 10,
@@ -152,6 +167,8 @@ def audit(
         without=_names(without),
         id=id,
         profile=profile,
+        minutes=minutes,
+        steps=steps,
         cut=cut,
         certain=certain,
         top=top,

@@ -139,3 +139,17 @@ class ReconstructionNetwork(TrainableNetwork):
             rows = targets[:, domain].nonzero().flatten()
             if len(rows):
                 yield domain, rows, (hidden[rows, domain] @ weight.T + bias).log_softmax(dim=-1)
+
+    @torch.no_grad()
+    def each_masked(self, ids: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """Domain by domain, what would fit with that domain alone masked: its number and log-probabilities [n, entities].
+
+        Ids int64 [n, m]; m versions of every record are read at once.
+        """
+        n, m = ids.shape
+        masked = ids[:, None].expand(n, m, m).masked_fill(torch.eye(m, dtype=torch.bool, device=ids.device), MISSING)
+        _, z = self.encoder(masked.reshape(n * m, m))
+        own = z.view(n, m, m, -1).diagonal(dim1=1, dim2=2).transpose(1, 2)  # [n, m, width]
+        hidden = self.decoder.hidden(own, self.encoder.domain)
+        for domain, (weight, bias) in enumerate(self.decoder.tables()):
+            yield domain, (hidden[:, domain] @ weight.T + bias).log_softmax(dim=-1)

@@ -217,6 +217,24 @@ class TransformerExplainer(FittedExplainer):
             for domain, rows, log_probability in found:
                 yield domain, (rows + start).to(ids.device), log_probability.to(ids.device)
 
+    def standing(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """What decoder-R says of every entity of records ids [n, m] with that entity alone masked, [n, m] each.
+
+        The log-probability of the entity (NaN where it is missing or unseen) and that of the best one.
+        """
+
+        def part_of(part: Tensor) -> Tensor:
+            x = part.to(torch.int64)
+            own, best = (torch.empty(x.shape, device=x.device) for _ in range(2))
+            for domain, found in self.pretrained_.each_masked(x):
+                mine = (x[:, domain, None] - FIRST).clamp(min=0)
+                own[:, domain], best[:, domain] = found.gather(1, mine).squeeze(1), found.amax(dim=1)
+            return torch.stack([own.masked_fill(x < FIRST, torch.nan), best], dim=2)
+
+        rows = max(READ_ROWS // max(ids.shape[1], 1), 1)
+        own, best = self._in_parts(part_of, ids, rows).unbind(dim=2)
+        return own, best
+
     def _networks(self) -> dict[str, torch.nn.Module]:
         """The frozen pair stores its decoder alone: its encoder is the pre-trained one."""
         return {"pretrained": self.pretrained_, "frozen": self.frozen_.decoder, "tuned": self.tuned_}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from carat.files import write_text
 from carat.fitting.recipe import Recipe
 from carat.observing import Remark
 from carat.training import Run
-from carat.training.box import Schedule, Training, in_words
+from carat.training.box import Box, Schedule, Training, in_words
 from carat.training.fitted import Fitted
 
 LONG = 30.0
@@ -30,36 +30,56 @@ def boxed(recipe: Recipe, data: TrainingData, run: Run) -> tuple[Run, Schedule |
         data: what they are fitted on.
         run: seed, device, observer, checkpoints; a resumed fit keeps the steps it began with.
     """
-    file = None if run.checkpoints is None else run.checkpoints / "steps.json"
-    stored = _stored(file)
-    try:
-        schedule = stored or _timed(recipe, data, run)
-        if recipe.box.steps is not None and not schedule.stages:
-            raise InputError(
-                "`steps` is for networks, and this fit trains none; leave it out or choose another profile"
-            )
-    except InputError:
-        _release(run.checkpoints)
-        raise
+    schedule = _settled_or_released(recipe, data, run)
     if not schedule.stages:
         return run, None
-    if file is not None and stored is None:
-        write_text(file, json.dumps(schedule.to_json()))
-    run.observer.remark(_remark(schedule, resumed=stored is not None))
     return replace(run, steps=schedule.stages), schedule
 
 
-def _timed(recipe: Recipe, data: TrainingData, run: Run) -> Schedule:
+def _settled_or_released(recipe: Recipe, data: TrainingData, run: Run) -> Schedule:
+    def trainings() -> Iterator[Training]:
+        for part in (recipe.detector, recipe.explainer, recipe.graph):
+            if isinstance(part, Fitted):
+                yield from part.trainings(data, run)
+
+    try:
+        return settled(recipe.box, trainings(), run)
+    except InputError:
+        _release(run.checkpoints)
+        raise
+
+
+def settled(box: Box, trainings: Iterable[Training], run: Run, times: int = 1) -> Schedule:
+    """How many steps every training gets; said, and kept for a run that is resumed.
+
+    Args:
+        box: for all trainings together.
+        trainings: those to come; not looked at where a resumed run has its steps already.
+        run: observer, and the folder where the steps are kept.
+        times: how often all of them are done, on as many records each time; each time gets an equal part of the box.
+    """
+    file = None if run.checkpoints is None else run.checkpoints / "steps.json"
+    stored = _stored(file)
+    schedule = stored or _timed(box.shared(times), trainings, run)
+    if box.steps is not None and not schedule.stages:
+        raise InputError("`steps` is for networks, and this fit trains none; leave it out or choose another profile")
+    if schedule.stages:
+        if file is not None and stored is None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_text(file, json.dumps(schedule.to_json()))
+        run.observer.remark(_remark(schedule, times, resumed=stored is not None))
+    return schedule
+
+
+def _timed(box: Box, trainings: Iterable[Training], run: Run) -> Schedule:
     stage = run.observer.stage("timing a few steps", None)
 
     def watched() -> Iterator[Training]:
-        for part in (recipe.detector, recipe.explainer, recipe.graph):
-            if isinstance(part, Fitted):
-                for training in part.trainings(data, run):
-                    yield training
-                    stage.advance()
+        for training in trainings:
+            yield training
+            stage.advance()
 
-    schedule = Schedule.of(recipe.box, watched(), run)
+    schedule = Schedule.of(box, watched(), run)
     stage.finish()
     return schedule
 
@@ -79,15 +99,14 @@ def _release(checkpoints: Path | None) -> None:
         shutil.rmtree(checkpoints)
 
 
-def _remark(schedule: Schedule, *, resumed: bool) -> Remark:
+def _remark(schedule: Schedule, times: int, *, resumed: bool) -> Remark:
     short = schedule.total < schedule.whole
-    of = f"{schedule.total:,} of {schedule.whole:,}" if short else f"{schedule.total:,}"
-    how_long = (
-        "as when this fit began" if resumed else f"about {in_words(schedule.seconds)} on this machine, then calibration"
-    )
+    total, seconds = times * schedule.total, times * schedule.seconds
+    of = f"{total:,} of {times * schedule.whole:,}" if short else f"{total:,}"
+    how_long = "as when this began" if resumed else f"about {in_words(seconds)} on this machine, then calibration"
     return Remark(
         "training-time",
         f"training takes {of} steps, {how_long}",
-        warning=schedule.seconds >= LONG,
+        warning=seconds >= LONG,
         remedies=("minutes",) if short and schedule.minutes is not None else (),
     )

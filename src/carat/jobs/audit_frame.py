@@ -22,6 +22,8 @@ def audit(
     without: Sequence[str] = (),
     id: str | None = None,
     profile: str = "instant",
+    minutes: float | None = None,
+    steps: int | None = None,
     cut: float = 0.5,
     top: int | None = None,
     seed: int = 0,
@@ -42,7 +44,9 @@ def audit(
         also: look at these columns besides, whatever their values look like.
         without: leave these columns out.
         id: column that identifies a row. By default, that is the row number or the index label of a pandas frame.
-        profile: only `instant` so far: an audit does not train a network over the rows yet.
+        profile: `instant`, or `fast`, which also trains small networks over the rows and takes a few minutes.
+        minutes: with `fast`, train for so many minutes at most, all networks together; 4 by default.
+        steps: with `fast`, train exactly so many steps in all. The number that another audit told repeats it.
         cut: cells whose probability of being wrong is at least this are listed.
         top: only so many of the most suspicious cells. Cells that are fixed together stay together, so there may be a
             few more.
@@ -56,7 +60,16 @@ def audit(
         patterns: whether a change that was decided for several cells of a column is proposed for all cells like them.
     """
     options = AuditOptions(
-        columns=columns, also=also, without=without, id=id, profile=profile, cut=cut, top=top, seed=seed
+        columns=columns,
+        also=also,
+        without=without,
+        id=id,
+        profile=profile,
+        minutes=minutes,
+        steps=steps,
+        cut=cut,
+        top=top,
+        seed=seed,
     )
     with watching(progress) as observer:
         job = AuditJob(

@@ -66,6 +66,15 @@ class Box:
             raise InputError(f"`minutes` must be a number above 0, got {minutes!r}")
         return cls(minutes=None if math.isinf(minutes) else float(minutes))
 
+    def shared(self, times: int) -> Box:
+        """An equal part of it for each of so many fits.
+
+        >>> Box(steps=300).shared(3).steps
+        100
+        """
+        minutes = None if self.minutes is None else self.minutes / times
+        return Box(minutes, None if self.steps is None else self.steps // times)
+
 
 @dataclass(frozen=True)
 class Schedule:
