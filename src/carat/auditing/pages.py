@@ -79,10 +79,9 @@ class Pages:
         return found
 
     def fitting(self, rows: Tensor, hidden: Tensor, number: int) -> Tensor:
-        """Probabilities of the values of one column in some rows [r], with what is hidden masked, [r, V + 1].
+        """Probabilities of the values of one column in some rows [r], with what is hidden masked, [r, V].
 
-        Values that the table does not hold have 0, as has the last place, which stands for none.
+        Values that the table does not hold have 0.
         """
         said = self.readers.fitting(self.ids[rows], rows, hidden, number).exp()
-        place = torch.from_numpy(np.append(self.places[number], -1))
-        return torch.cat([said, torch.zeros((len(rows), 1))], dim=1)[:, place]
+        return torch.cat([said, torch.zeros((len(rows), 1))], dim=1)[:, torch.from_numpy(self.places[number])]

@@ -136,9 +136,9 @@ def _mixed(tally: Tally, entities: Tensor, said: Tensor) -> tuple[Tensor, Tensor
     Args:
         tally: of the vote.
         entities: that it puts first, [r, k].
-        said: what the network gives to every value, [r, V + 1].
+        said: what the network gives to every value, [r, V].
     """
-    known = said.topk(min(entities.shape[1], said.shape[1] - 1), dim=1).indices + FIRST
+    known = said.topk(min(entities.shape[1], said.shape[1]), dim=1).indices + FIRST
     # What both put forward counts once.
     twice = (known[:, :, None] == entities[:, None]).any(dim=2)
     both = torch.cat([entities, known], dim=1)

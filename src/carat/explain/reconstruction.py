@@ -142,9 +142,10 @@ class ReconstructionNetwork(TrainableNetwork):
 
     @torch.no_grad()
     def each_masked(self, ids: Tensor) -> Iterator[tuple[int, Tensor]]:
-        """Domain by domain, what would fit with that domain alone masked: its number and log-probabilities [n, entities].
+        """Domain by domain, what would fit with that domain alone masked.
 
-        Ids int64 [n, m]; m versions of every record are read at once.
+        Yields the domain's number and the log-probabilities of its entities [n, entities], of records ids int64 [n, m].
+        All m versions of a record are read at once.
         """
         n, m = ids.shape
         masked = ids[:, None].expand(n, m, m).masked_fill(torch.eye(m, dtype=torch.bool, device=ids.device), MISSING)
