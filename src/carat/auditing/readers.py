@@ -31,10 +31,11 @@ would often meet one at most. More than three cost time and add little."""
 MET = 2
 """A network knows a value from so many of its rows on. One that comes only once says nothing about where it belongs;
 read as unseen, it teaches the network how to read rows with values that it has never met."""
-SAID = ("network, belongs", "network, margin", "network, best", "network, met")
+SAID = ("network, belongs", "network, margin", "network, best")
 """What a network says of a cell: decoder-P's logit of the value; by how much decoder-R, which does not see the cell,
-prefers another, and how sure it is of that one; and whether the network knows the value at all. If it does not, the
-first two are 0."""
+prefers another; and how sure it is of that one. The first two are 0 for a value that the network does not know. That it
+does not know it is no signal: the text of a slip is always new to it, but that of an error that recurs is not, and the
+judge would learn to trust errors that recur."""
 MOST = 15.0
 """Signals are cut off there."""
 
@@ -118,7 +119,7 @@ class Readers:
             belongs = network.logits(x).masked_fill(unmet, 0.0)
             own, best = network.standing(x)
             margin = (best - own).masked_fill(unmet, 0.0)
-            said = torch.stack([belongs, margin, best, (~unmet).float()], dim=2)
+            said = torch.stack([belongs, margin, best], dim=2)
             found[mine] = said.clamp(-MOST, MOST)
             if stage is not None:
                 stage.advance(len(mine))
