@@ -416,7 +416,7 @@ def test_odd_tables(folder: Path, table: Any) -> None:
 def test_tab_completes(folder: Path) -> None:
     assert complete("carat au", folder) == ["audit"]
     assert complete("carat audit t", folder) == ["t.csv"]
-    assert complete("carat audit t.csv --profile i", folder) == ["instant"]
+    assert complete("carat audit t.csv --profile ", folder) == ["instant", "fast"]
     assert complete("carat audit t.csv --encoding la", folder) == ["latin-1"]
     assert complete("carat audit t.csv --enc", folder) == ["--encoding"]
 
