@@ -4,9 +4,9 @@
 
 Makes a table of generated shipments (`us_import`, with the date and the country of origin: 10 columns), spoils a share
 of its cells, writes it as Parquet, and audits the file in a process of its own. Printed: seconds in all and by stage,
-the largest memory the process ever held, detection and repair against the slips. `--keep` leaves the tables in a folder,
-and takes them from there the next time. The generator draws ports, carriers and goods at random now and then, which no
-audit can tell from a wrong value: most cells that count as false are such.
+the largest memory the process ever held, detection and repair against the slips. `--keep` leaves the tables in a
+folder, and takes them from there the next time. The generator draws ports, carriers and goods at random now and then,
+which no audit can tell from a wrong value: most cells that count as false are such.
 """
 
 from __future__ import annotations
