@@ -15,7 +15,7 @@ from carat.data.pairs import Pairs
 from carat.data.training_data import TrainingData
 from carat.data.vocabulary import FIRST, MISSING, Domain, Vocabulary
 from carat.explain.lessons import Corruption, Lessons
-from carat.explain.signals import PART_ROWS, TOLD, look
+from carat.explain.signals import TOLD, looks
 from carat.explain.witnesses import SAMPLE, Witnesses
 from carat.memory import Memory, Records, Weights
 from carat.observing import Stage
@@ -72,15 +72,11 @@ class Voters:
 
     def look(self, rows: Tensor, stage: Stage | None = None) -> tuple[Tensor, Tensor]:
         """Signals of some rows, float32 [r, m, TOLD], and whom both votes put first, int64 [r, m, 2]."""
-        told = [torch.empty((0, self.ids.shape[1], len(TOLD)))]
-        first = [torch.empty((0, self.ids.shape[1], 2), dtype=torch.int64)]
-        for part in rows.split(PART_ROWS):
-            signals, best = look(self.memory, self.witnesses, Lessons(self.ids[part], row=part))
-            told.append(signals)
-            first.append(best)
-            if stage is not None:
-                stage.advance(len(part))
-        return torch.cat(told), torch.cat(first)
+        done = None if stage is None else lambda part: stage.advance(len(part))
+        parts = looks(self.memory, self.witnesses, Lessons(self.ids[rows], row=rows), done)
+        domains = self.ids.shape[1]
+        told = torch.cat([torch.empty((0, domains, len(TOLD))), *(told for told, _ in parts)])
+        return told, torch.cat([torch.empty((0, domains, 2), dtype=torch.int64), *(best for _, best in parts)])
 
 
 def encoded(columns: Sequence[AuditColumn]) -> tuple[Tensor, Vocabulary]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -12,6 +13,7 @@ from carat.explain import witnesses
 from carat.explain.lessons import Lessons
 from carat.explain.witnesses import Witnesses
 from carat.memory import LARGE, Ballot, Memory, Tally
+from carat.threads import side_by_side
 
 PART_ROWS = 64
 """Records asked about at once: larger parts no longer fit the caches."""
@@ -72,8 +74,19 @@ def signals(memory: Memory, heard: Witnesses, lessons: Lessons) -> Tensor:
         heard: what the entities' own records say.
         lessons: the records.
     """
-    parts = [look(memory, heard, part)[0] for part in lessons.split(PART_ROWS)]
-    return torch.cat([torch.empty((0, lessons.ids.shape[1], len(TOLD))), *parts])
+    parts = looks(memory, heard, lessons)
+    return torch.cat([torch.empty((0, lessons.ids.shape[1], len(TOLD))), *(told for told, _ in parts)])
+
+
+def looks(
+    memory: Memory, heard: Witnesses, lessons: Lessons, done: Callable[[Lessons], object] | None = None
+) -> list[tuple[Tensor, Tensor]]:
+    """What `look` makes of the records, part by part; `done` is told of each."""
+    parts = lessons.split(PART_ROWS)
+    memory.records_.prepare()
+    # A GPU is busy with one part at a time.
+    most = None if memory.device_.type == "cpu" else 1
+    return side_by_side(lambda part: look(memory, heard, part), parts, done, most)
 
 
 def look(memory: Memory, heard: Witnesses, part: Lessons) -> tuple[Tensor, Tensor]:

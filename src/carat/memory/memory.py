@@ -58,7 +58,7 @@ class Memory(Fitted):
         """
         gone = None
         if left_out is not None:
-            group = self.records_.group.to(torch.int64)[left_out.clamp(min=0).cpu()]
+            group = self.records_.group[left_out.clamp(min=0).cpu()].to(torch.int64)
             gone = torch.where(left_out.cpu() >= 0, group, -1).to(self.device_)
         limit = None if len(self.records_) <= self.exact else self.limit
         asked, unseen = ids.to(self.device_), hidden.to(self.device_)

@@ -74,6 +74,11 @@ class Records:
             lengths += torch.bincount(rows, minlength=self.vocabulary.total)
         return torch.cat([lengths.new_zeros(1), lengths.cumsum(0)]), torch.cat(groups)
 
+    def prepare(self) -> Records:
+        """Count and list everything now rather than when it is first asked for, perhaps by several threads at once."""
+        _ = self.total, self.columns, self.singles, self.lists
+        return self
+
     def without(self, records: Tensor) -> Records:
         """The same with some of the stored records, by their numbers [k], left out; groups keep their places."""
         lost = torch.bincount(self.group[records.cpu()].to(torch.int64), minlength=len(self)).to(self.count.device)
