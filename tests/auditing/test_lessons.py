@@ -17,7 +17,7 @@ from carat.auditing.proposals import SURE, Proposed, Trust
 from carat.auditing.signals import Eyes, Plan, _own_ways
 from carat.auditing.table import AuditTable
 from carat.auditing.texts import value_texts
-from carat.observing import Silent
+from carat.observing import Silent, Stage
 from carat.training import Run
 
 
@@ -41,11 +41,11 @@ def test_a_fold_learns_from_its_own_rows_and_judges_the_others(monkeypatch: pyte
     copy: Any = SimpleNamespace(sight=SimpleNamespace(told=told), slips=slips)
     learned_from: dict[str, set[float]] = {}
 
-    def network(cells: torch.Tensor, wrong: torch.Tensor, run: Run, stage: str) -> Any:
-        learned_from[stage] = set(cells.flatten().tolist())
-        return Constant(float(stage.split()[2]))
+    def networks(cells: torch.Tensor, wrong: torch.Tensor, run: Run, names: list[str], stage: Stage) -> list[Any]:
+        learned_from.update({name: set(cells.flatten().tolist()) for name in names})
+        return [Constant(float(name.split()[2])) for name in names]
 
-    monkeypatch.setattr(judging, "_network", network)
+    monkeypatch.setattr(judging, "_networks", networks)
     lessons: Any = SimpleNamespace(copies=[copy, copy])
     barred = torch.zeros((400, 3), dtype=torch.bool)
     stage = Silent().stage("", None)

@@ -12,7 +12,6 @@ import pytest
 import torch
 
 import carat
-from carat.auditing import readers as module
 from carat.auditing.audit import as_text, audit_table
 from carat.auditing.contained import Relations
 from carat.auditing.judging import Lessons
@@ -26,6 +25,7 @@ from carat.auditing.table import AuditTable
 from carat.auditing.votes import encoded, learn_votes
 from carat.data.vocabulary import FIRST, UNSEEN
 from carat.errors import InputError
+from carat.explain import TransformerExplainer
 from carat.observing import Remark, Silent
 from carat.training import Run
 from carat.training.box import Box
@@ -169,7 +169,7 @@ def test_a_killed_audit_goes_on_with_the_next_fit(
 ) -> None:
     first = audit_table(table(spoiled), options(), Run(seed=0))
     assert {(42, 1), (99, 0)} <= set(zip(first.row.tolist(), first.column.tolist(), strict=True))
-    fit, fits = module.TransformerExplainer.fit, []
+    fit, fits = TransformerExplainer.fit, []
 
     def dies(self: Any, data: Any, run: Run) -> Any:
         fits.append(run.seed)
@@ -177,7 +177,7 @@ def test_a_killed_audit_goes_on_with_the_next_fit(
             raise KeyboardInterrupt
         return fit(self, data, run)
 
-    monkeypatch.setattr(module.TransformerExplainer, "fit", dies)
+    monkeypatch.setattr(TransformerExplainer, "fit", dies)
     kept = Run(seed=0, checkpoints=tmp_path / "partial")
     with pytest.raises(KeyboardInterrupt):
         audit_table(table(spoiled), options(), kept)
