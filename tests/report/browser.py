@@ -74,8 +74,10 @@ class Tab:
         """Load a file and wait for it."""
         if fragment:  # The page may be there already, and would not be loaded again for a fragment.
             self.call("Page.navigate", url="about:blank")
+        # The page before would pass for a loaded one until the new one has taken its place.
+        self.run("window.isBefore = true")
         self.call("Page.navigate", url=page.as_uri() + fragment)
-        self.wait("document.readyState === 'complete' && location.protocol === 'file:'")
+        self.wait("!window.isBefore && document.readyState === 'complete' && location.protocol === 'file:'")
 
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression."""

@@ -9,6 +9,7 @@ import pytest
 
 from carat.report import write_report
 from tests.report import results
+from tests.report.acting import open_fresh
 from tests.report.browser import Tab, browser
 from tests.support import audit_pages
 
@@ -33,11 +34,12 @@ def tab(folder: Path) -> Iterator[Tab]:
 
 
 @pytest.fixture(autouse=True)
-def _forgetful(request: pytest.FixtureRequest) -> Iterator[None]:
+def _forgetful(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """What one test decided is nothing to the next."""
-    yield
     if "tab" in request.fixturenames:
-        request.getfixturevalue("tab").run("try { localStorage.clear() } catch {}")
+        blank = tmp_path / "blank.html"
+        blank.write_text("<title>nothing</title>", encoding="utf-8")
+        open_fresh(request.getfixturevalue("tab"), blank)
 
 
 @pytest.fixture

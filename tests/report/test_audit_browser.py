@@ -185,28 +185,30 @@ def test_one_click_takes_an_alternative(page: Tab, folder: Path) -> None:
 
 
 def test_decisions_survive_a_reload(page: Tab, pages: Path) -> None:
-    press(page, "arw")
-    page.press("e")
-    page.run("document.activeElement.value = 'ä \"x\"'")
-    page.press("Enter")
-    before = page.run(MARKS)
-    assert before.startswith("✓✗?=.")
-    reopen(page, pages / "audit-small.html", MARKS, before)
+    def act() -> None:
+        press(page, "arw")
+        page.press("e")
+        page.run("document.activeElement.value = 'ä \"x\"'")
+        page.press("Enter")
+        assert page.run(MARKS) == marks
+
+    marks = "✓✗?=" + "." * 9
+    reopen(page, pages / "audit-small.html", MARKS, marks, act)
     assert page.run(PROGRESS) == "4 of 13 decided"
     assert page.run(HEAD) == "Row 6, Weight", "on to the first undecided cell"
     assert "This browser remembers your decisions" in page.run("document.getElementById('kept').textContent")
     page.open(pages / "audit-hostile.html")
     assert page.run(PROGRESS) == "0 of 11 decided", "another table has its own"
     page.open(pages / "audit-small.html")
-    click(page, "forget")
-    reopen(page, pages / "audit-small.html", PROGRESS, "0 of 13 decided")
+    reopen(page, pages / "audit-small.html", PROGRESS, "0 of 13 decided", lambda: click(page, "forget"))
 
 
 @pytest.mark.parametrize("kept", ['{"0": "accept", "1": "nonsense", "99": "accept", "2": 7}', "no JSON", "[]", "null"])
 def test_what_is_kept_may_be_damaged(page: Tab, pages: Path, kept: str) -> None:
     key = page.run("'carat-audit-' + JSON.parse(document.getElementById('data').textContent).key")
-    page.run(f"localStorage.setItem({json.dumps(key)}, {json.dumps(kept)})")
-    reopen(page, pages / "audit-small.html", PROGRESS, f"{1 if 'accept' in kept else 0} of 13 decided")
+    keep = f"localStorage.setItem({json.dumps(key)}, {json.dumps(kept)})"
+    expected = f"{1 if 'accept' in kept else 0} of 13 decided"
+    reopen(page, pages / "audit-small.html", PROGRESS, expected, lambda: page.run(keep))
 
 
 def test_where_nothing_may_be_kept(page: Tab, pages: Path, folder: Path) -> None:

@@ -149,8 +149,8 @@ def test_every_text_is_readable(tab: Tab, pages: Path, name: str, dark: bool) ->
 
 
 def test_focus_is_seen_and_the_list_is_one_stop(page: Tab, pages: Path) -> None:
-    press(page, "a")  # else there is nothing to download
-    reopen(page, pages / "audit-small.html", PROGRESS, "1 of 13 decided")
+    # Else there is nothing to download.
+    reopen(page, pages / "audit-small.html", PROGRESS, "1 of 13 decided", lambda: press(page, "a"))
     outlined = (
         "(() => { const e = document.activeElement; return [e.id || e.dataset.action || e.className || e.tagName,"
         " getComputedStyle(e).outlineStyle !== 'none'] })()"

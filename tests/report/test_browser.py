@@ -177,11 +177,13 @@ def test_exports_old_values_beside_new(page: Tab, folder: Path) -> None:
 
 
 def test_decisions_survive_a_reload(page: Tab, folder: Path) -> None:
-    page.run("for (const row of [...document.querySelectorAll('.row')].slice(0, 2)) row.click()")
-    page.run("document.querySelectorAll('.item')[0].querySelectorAll('[data-key]')[1].click()")
-    page.run("document.querySelectorAll('.item')[1].querySelector('[data-verdict$=reject]').click()")
+    def act() -> None:
+        page.run("for (const row of [...document.querySelectorAll('.row')].slice(0, 2)) row.click()")
+        page.run("document.querySelectorAll('.item')[0].querySelectorAll('[data-key]')[1].click()")
+        page.run("document.querySelectorAll('.item')[1].querySelector('[data-verdict$=reject]').click()")
+
     marks = "[...document.querySelectorAll('.mark')].map(mark => mark.textContent).filter(text => text)"
-    reopen(page, folder / "costly.html", marks, ["✓ fix 2 accepted", "✗ rejected"])
+    reopen(page, folder / "costly.html", marks, ["✓ fix 2 accepted", "✗ rejected"], act)
     page.run("for (const row of [...document.querySelectorAll('.row')].slice(0, 2)) row.click()")
     checked = "[...document.querySelectorAll('.item')[0].querySelectorAll('[data-key]')].map(box => box.checked)"
     assert page.run(checked)[:3] == [False, True, False]
@@ -189,10 +191,13 @@ def test_decisions_survive_a_reload(page: Tab, folder: Path) -> None:
     assert page.run(pressed) == "true"
     page.run("document.querySelectorAll('.item')[1].querySelector('[data-verdict$=undecided]').click()")
     assert page.run(marks) == ["✓ fix 2 accepted"]
-    click(page, "clear")
-    assert page.run("document.getElementById('chosen').hidden")
-    assert page.run("document.querySelectorAll('[data-key]:checked').length") == 0
-    reopen(page, folder / "costly.html", marks, [])
+
+    def clear() -> None:
+        click(page, "clear")
+        assert page.run("document.getElementById('chosen').hidden")
+        assert page.run("document.querySelectorAll('[data-key]:checked').length") == 0
+
+    reopen(page, folder / "costly.html", marks, [], clear)
 
 
 def test_hostile_texts(tab: Tab, folder: Path) -> None:
