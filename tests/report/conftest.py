@@ -30,6 +30,7 @@ def tab(folder: Path) -> Iterator[Tab]:
         write_report(results.blameless(), folder / "blameless.html")
         write_report(results.unscored(), folder / "unscored.html")
         write_report(results.hasty(), folder / "hasty.html")
+        write_report(results.blank(), folder / "blank.html")
         yield opened
 
 

@@ -57,6 +57,13 @@ def judged() -> RecourseResult:
     return fitted.recourse(frame([*mixed(), *normal]), all=True)
 
 
+@cache
+def blank() -> RecourseResult:
+    """A normal record, and the same with a blank where training records have none: nothing in it is flagged."""
+    good: dict[str, str | None] = dict(record(Port=1, Good=1, Carrier=1, Buyer=1))
+    return carat.fit(planted_table(), profile="instant").recourse(frame([good, good | {"Buyer": None}]), all=True)
+
+
 def costly() -> RecourseResult:
     """The same with costs."""
     return model().recourse(frame(mixed()), all=True, constraints=COST)

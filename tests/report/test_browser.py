@@ -48,6 +48,19 @@ def test_a_record_without_a_score(tab: Tab, folder: Path) -> None:
     assert tab.errors == []
 
 
+def test_a_record_with_a_blank(tab: Tab, folder: Path) -> None:
+    """Where nothing is flagged, a blank that training records do not have is named in the list."""
+    tab.errors.clear()
+    tab.open(folder / "blank.html")
+    assert sorted(tab.run(NAMES)) == ["0", "1"]
+    out = (
+        "[...document.querySelectorAll('.item')]"
+        ".map(item => ['.toggle', '.out'].map(part => item.querySelector(part).textContent))"
+    )
+    assert dict(tab.run(out))["1"] == "missing: Buyer"
+    assert tab.errors == []
+
+
 def test_sentences_and_counts_come_in_the_same_order(page: Tab) -> None:
     """The least likely entity first, in both."""
     click(page, "all")

@@ -11,8 +11,9 @@ from carat.auditing.proposals import Proposed
 from carat.auditing.signals import Eyes
 from carat.auditing.suspicion import foreign_shapes
 from carat.auditing.table import AuditColumn
-from carat.auditing.telling import misspelling, spaces, visible
+from carat.auditing.telling import misspelling, spaces
 from carat.data.spelling import LONGEST, bound, distance, key, shapes, sorted_key
+from carat.data.text import visible
 from carat.data.vocabulary import FIRST
 
 CODED, SELDOM = 0.9, 0.02

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from carat.data.text import visible
+
 if TYPE_CHECKING:
     from carat.auditing.result import Cell
 
-_UNSEEN = re.compile(r"^\s+|\s+$|\s{2,}|[^\S ]")
-_SPACES = {"\t": "⇥", "\n": "⏎", "\r": "⏎", "\N{NO-BREAK SPACE}": "⍽", "\N{NARROW NO-BREAK SPACE}": "⍽"}
 
 
 def many(count: int, one: str) -> str:
@@ -50,11 +50,6 @@ def blank_or(text: str | None) -> str:
     ('blank', 'Leith␠', 'New␠␠York', 'New York')
     """
     return visible(text) if text else "blank"
-
-
-def visible(text: str) -> str:
-    """A text with the spaces drawn that nobody would see: at its ends, next to each other, and unusual ones."""
-    return _UNSEEN.sub(lambda found: "".join(_SPACES.get(sign, "␠") for sign in found[0]), text)
 
 
 def spaces(text: str) -> list[str]:

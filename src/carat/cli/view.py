@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from carat.cli.app import many, plain
+from carat.data.text import visible
 
 if TYPE_CHECKING:
     from carat.results import Counterfactual, EntityView, Explanation
@@ -84,8 +85,8 @@ def _cell(view: EntityView) -> Text:
     if view.entity is None:
         return Text(f"{domain}missing", style=FAINT)
     if view.flagged:
-        return Text.assemble((domain, FLAGGED), (f"{plain(view.entity)} ({view.likelihood:.2f})", f"{FLAGGED} reverse"))
-    return Text.assemble((domain, FAINT), plain(view.entity))
+        return Text.assemble((domain, FLAGGED), (f"{plain(visible(view.entity))} ({view.likelihood:.2f})", f"{FLAGGED} reverse"))
+    return Text.assemble((domain, FAINT), plain(visible(view.entity)))
 
 
 class _Fixes:
@@ -120,8 +121,8 @@ def _true(change: Counterfactual, truth: int) -> Text:
 def _changes(change: Counterfactual) -> Text:
     parts: list[tuple[str, str]] = []
     for domain, (before, after) in change.changes.items():
-        old = "missing" if before is None else plain(before)
-        parts += [(f"{plain(domain)} ", FAINT), (old, "red"), (" → ", ""), (plain(after), NEW), (", ", FAINT)]
+        old = "missing" if before is None else plain(visible(before))
+        parts += [(f"{plain(domain)} ", FAINT), (old, "red"), (" → ", ""), (plain(visible(after)), NEW), (", ", FAINT)]
     return Text.assemble(*parts[:-1])
 
 

@@ -17,6 +17,9 @@ _DATE = (
     r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z|[+-]\d{2}:?\d{2})?)?\s*$"
 )
 
+_HIDDEN = re.compile(r"^\s+|\s+$|\s{2,}|[^\S ]")
+_SPACES = {"\t": "⇥", "\n": "⏎", "\r": "⏎", "\N{NO-BREAK SPACE}": "⍽", "\N{NARROW NO-BREAK SPACE}": "⍽"}
+
 
 def to_text(array: pa.Array, column: str) -> pa.Array:
     """The entities of a column as text; empty text becomes missing.
@@ -109,3 +112,12 @@ def all_dates(entities: pa.Array) -> bool:
 def is_date(entities: pa.Array) -> pa.Array:
     """Which entities read as a date or a timestamp, bool [n]."""
     return pc.match_substring_regex(entities, _DATE)
+
+
+def visible(text: str) -> str:
+    """A text with the spaces drawn that nobody would see: at its ends, next to each other, and unusual ones.
+
+    >>> visible("Leith "), visible("New  York"), visible("New York")
+    ('Leith␠', 'New␠␠York', 'New York')
+    """
+    return _HIDDEN.sub(lambda found: "".join(_SPACES.get(sign, "␠") for sign in found[0]), text)

@@ -18,6 +18,7 @@ from torch import Tensor
 from carat._version import __version__
 from carat.data import Fingerprint, Gathered, Sketch, Table, open_source
 from carat.data.row_ids import RowIds
+from carat.data.text import visible
 from carat.errors import Cancelled, InputError
 from carat.fitting.model import Model, has_networks, opened
 from carat.observing import Observer, Remark, Silent
@@ -299,7 +300,7 @@ class Job(ABC, Generic[B]):
     def _remark_unseen(self) -> None:
         if self._unseen:
             shown = ", ".join(
-                f"{domain} {entity} ({count:,}×)" for (domain, entity), count in self._unseen.most_common(5)
+                f"{domain} {visible(entity)} ({count:,}×)" for (domain, entity), count in self._unseen.most_common(5)
             )
             more = f" and {len(self._unseen) - 5:,} more" if len(self._unseen) > 5 else ""
             self.remark("unseen", f"never seen in training: {shown}{more}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from carat.auditing.telling import share, visible
+from carat.auditing.telling import share
+from carat.data.text import visible
 from carat.report.notebook import _BOX, _CELL, _MUTED, _NUMBER, _row_of
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from carat.data.text import visible
 from carat.explain.choice import CUT
 from carat.results.precedents import Agreement, Precedent
 from carat.results.rarity import Pair
@@ -81,6 +82,11 @@ class EntityView:
     filled: float | None = None
 
     @property
+    def named(self) -> str:
+        """Its column and its text, to be read: spaces that nobody would see are drawn."""
+        return f"{self.domain} {'missing' if self.entity is None else visible(self.entity)}"
+
+    @property
     def lacking(self) -> bool:
         """Whether it is missing where an entity is expected."""
         return self.filled is not None and self.filled >= FILLED
@@ -106,8 +112,8 @@ class EntityView:
     def is_new(self) -> str:
         """What there is to say about a value that training never saw, in one sentence."""
         if self.unseen:
-            return f"{self.domain} {self.entity} was never seen in training."
-        return f"{self.domain} {self.entity} is only in held-out rows, so the model has learned nothing about it."
+            return f"{self.named} was never seen in training."
+        return f"{self.named} is only in held-out rows, so the model has learned nothing about it."
 
     def is_lacking(self) -> str:
         """What there is to say of a domain that should have an entity."""
@@ -117,15 +123,15 @@ class EntityView:
     def in_words(self) -> str:
         """Why it does not belong, in one sentence."""
         if not self.flagged:
-            return f"{self.domain} {self.entity} belongs here."
+            return f"{self.named} belongs here."
         if not self.seen:
             return self.is_new()
-        words = f"{self.domain} {self.entity} is unlikely here"
+        words = f"{self.named} is unlikely here"
         if not self.against:
             return f"{words}."
         first = self.against[0]
         seen = f"seen {_only(first.together)}" if first.together else "never seen"
-        words += f": {seen} with {first.domain} {first.entity}"
+        words += f": {seen} with {first.domain} {visible(first.entity)}"
         if first.usual:
             goes = (
                 "usually goes"
@@ -134,7 +140,7 @@ class EntityView:
                 if first.usual[1:]
                 else "was seen once"
             )
-            words += f", which {goes} with {_any_of([text for text, _ in first.usual])}"
+            words += f", which {goes} with {_any_of([visible(text) for text, _ in first.usual])}"
         return f"{words}."
 
 
@@ -185,7 +191,8 @@ class Counterfactual:
     def in_words(self) -> str:
         """What changes, in one line."""
         return ", ".join(
-            f"{name} {'missing' if old is None else old} → {new}" for name, (old, new) in self.changes.items()
+            f"{name} {'missing' if old is None else visible(old)} → {visible(new)}"
+            for name, (old, new) in self.changes.items()
         )
 
     def verdict(self) -> str:
@@ -269,7 +276,7 @@ class Explanation:
             return ["The row has no values."]
         said = lacking or ["No single value stands out."]
         said += [
-            f"The least likely value is {view.domain} {view.entity}, with likelihood {view.likelihood:.2f}."
+            f"The least likely value is {view.named}, with likelihood {view.likelihood:.2f}."
             for view in self._by_likelihood()[:1]
             if view.likelihood is not None and view.likelihood < DOUBTFUL
         ]
@@ -281,7 +288,7 @@ class Explanation:
             chance = f"about {rarest.expected:,.0f}" if rarest.expected >= 10 else f"about {rarest.expected:.1f}"
             seen = f"seen together {_only(rarest.together)}" if rarest.together else "never seen together"
             said.append(
-                f"The rarest pair is {one.domain} {one.entity} and {other.domain} {other.entity}: "
+                f"The rarest pair is {one.named} and {other.named}: "
                 f"{seen}, while chance alone would give {chance}."
             )
         elif not new and not lacking and len(present) > 1:

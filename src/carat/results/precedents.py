@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from carat.data.text import visible
 from carat.data.vocabulary import FIRST, MISSING, UNSEEN, Vocabulary
 from carat.memory import Memory
 
@@ -77,11 +78,12 @@ class Agreement:
         >>> Agreement("Dest", 12, "LAX", 11, 0).in_words()
         'Of the 12 training rows most like this one, 11 have Dest LAX; none has the value here.'
         """
+        named = f"{self.domain} {visible(self.value)}"
         if self.rows == 1:
-            return f"The training row most like this one has {self.domain} {self.value}."
+            return f"The training row most like this one has {named}."
         asked = f"Of the {self.rows:,} training rows most like this one, "
         have = "all have" if self.having == self.rows else "1 has" if self.having == 1 else f"{self.having:,} have"
-        asked += f"{have} {self.domain} {self.value}"
+        asked += f"{have} {named}"
         if self.same is None or self.having == self.rows:
             return f"{asked}."
         if not self.same:

@@ -11,6 +11,8 @@ const ORDERS = {
   found: { words: ["most first", "fewest first"], sign: -1, of: (a, b) => a.count - b.count },
 };
 const MANY = 50;
+// A column that nearly every training row fills; with an alarm, a blank in it is news. Above the items, which need it.
+const FILLED = 0.95;
 const hasAlarms = data.alarm !== null;
 const state = { sort: hasAlarms ? "alarm" : "score", turned: false, order: "", shown: [] };
 
@@ -55,9 +57,6 @@ function item(record) {
   });
   return made;
 }
-
-// A column that nearly every training row fills; with an alarm, a blank in it is news.
-const FILLED = 0.95;
 
 function blamed(record) {
   const flagged = record.values.filter((value) => value.flagged);
