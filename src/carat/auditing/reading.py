@@ -16,6 +16,7 @@ from carat.auditing.options import AuditOptions
 from carat.auditing.table import AuditColumn, AuditTable
 from carat.data.scan import INDEX
 from carat.data.sources import NotUtf8Error, Source, open_source
+from carat.data.sources.frames import check_row
 from carat.data.sources.watched import Watched
 from carat.data.text import is_typed, to_text
 from carat.datasets import Dataset
@@ -67,6 +68,7 @@ def read_table(
         observer: is told how far it is.
     """
     chosen, data = options or AuditOptions(), named_data(data)
+    check_row(data, ())
     if isinstance(data, Dataset):
         data = data.table
     try:
