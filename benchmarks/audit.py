@@ -2,7 +2,8 @@
 
     python benchmarks/audit.py --twin DIRTY.csv CLEAN.csv [--reletter] [--decided 20]
     python benchmarks/audit.py --spoil flights|FILE… [--rows N] [--share 0.05] [--seed 0]
-    python benchmarks/audit.py --untouched flights|FILE…
+    python benchmarks/audit.py --spoil flights --never each|KIND…
+    python benchmarks/audit.py --untouched flights|FILE… [--look 20]
 
 An error is a cell where dirty and clean differ. Detection: flagged cells (error ≥ 0.5) against errors. Repair:
 precision is the share of proposals that are right, recall the share of errors that they put right. `--reletter`
@@ -10,6 +11,11 @@ replaces each character that differs, in texts of the same length, by a random o
 table: both with precision, recall and F1, the share of proposals with confidence ≥ 0.9 that are right and which share
 of all right proposals they are, what `--fixed` would do to the errors, expected calibration errors, and for spoiled
 tables recall by kind of slip.
+
+`--never` audits once more for each kind of slip with a judge that was never taught that kind, and prints what it finds
+and puts right of it, beside the same for a judge that was. `--look` prints some of the flagged cells of an untouched
+table, drawn at random, with their rows. `--said FILE` appends what was said of every listed cell and whether it was
+right: `benchmarks/reliability.py` draws it.
 """
 
 from __future__ import annotations
@@ -19,7 +25,10 @@ import json
 import string
 import time
 from collections import defaultdict
+from functools import partial
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +36,8 @@ import pyarrow.csv as pacsv
 import torch
 
 import carat
-from carat.data.slips import Spoiled, slip
+from carat.auditing.judging import Lessons
+from carat.data.slips import KINDS, Spoiled, slip
 from carat.data.text import to_text
 from carat.experiments.bench import read_dataset
 from carat.explain.calibration import expected_calibration_error
@@ -92,8 +102,15 @@ def decided_rows(dirty: pa.Table, clean: pa.Table, rows: int, seed: int) -> pa.T
     return pa.Table.from_pylist(lines)
 
 
-def measured(dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: int, decided: int = 0) -> dict[str, Any]:
-    """An audit of the dirty table, measured."""
+def measured(
+    dirty: pa.Table,
+    clean: pa.Table,
+    spoiled: Spoiled | None,
+    seed: int,
+    decided: int = 0,
+    said: tuple[Path | None, str] = (None, ""),
+) -> dict[str, Any]:
+    """An audit of the dirty table, measured; what it said of the listed cells goes to the file `said`, by a name."""
     truth = [column.to_pylist() for column in clean.columns]
     held = [column.to_pylist() for column in dirty.columns]
     wrong = {
@@ -140,6 +157,9 @@ def measured(dirty: pa.Table, clean: pa.Table, spoiled: Spoiled | None, seed: in
         "calibration_of_error": _calibration(errors),
         "calibration_of_confidence": _calibration(sure),
     }
+    if said[0] is not None:
+        with said[0].open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"table": said[1], "error": errors, "confidence": sure}) + "\n")
     if spoiled is not None:
         line["by_kind"] = _by_kind(spoiled, found, rows, place_of)
     return line
@@ -169,31 +189,64 @@ def _by_kind(
     return {kind: [round(hit / all_, 3), round(fixed / all_, 3)] for kind, (all_, hit, fixed) in sorted(count.items())}
 
 
+def never_taught(
+    name: str, clean: pa.Table, made: Spoiled, kinds: list[str], seed: int, taught: dict[str, Any]
+) -> None:
+    """A line for each kind: what is found and put right of it with and without having been taught it."""
+    for kind in kinds:
+        # An audit has no such option: only this question needs it.
+        others = [each for each in KINDS if each != kind]
+        with patch("carat.auditing.audit.Lessons", partial(Lessons, kinds=others)):
+            found = measured(made.table, clean, made, seed)
+        line = {"table": name, "never": kind, "found_and_right": found["by_kind"].get(kind)}
+        whole = {key: found[key] for key in ("detection", "repair")}
+        print(json.dumps(line | {"taught": taught["by_kind"].get(kind)} | whole), flush=True)
+
+
+def look_at(table: pa.Table, cells: int, seed: int) -> None:
+    """Print some flagged cells of a table, drawn by the seed, each with its row."""
+    found = carat.audit(table, seed=seed).to_arrow().to_pylist()
+    chosen = np.random.default_rng(seed).permutation(len(found))[:cells]
+    for row in (found[number] for number in sorted(chosen.tolist())):
+        about = {key: row[key] for key in ("record", "column", "value", "kind", "proposal", "reason")}
+        about |= {"error": round(row["error"], 2), "confidence": round(row["confidence"], 2)}
+        print(json.dumps(about | {"row": table.slice(row["record"], 1).to_pylist()[0]}, ensure_ascii=False))
+
+
 def main() -> None:
     """Print one line per table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--twin", nargs=2, action="append", default=[])
     parser.add_argument("--reletter", action="store_true")
     parser.add_argument("--spoil", nargs="+", default=[])
+    parser.add_argument("--never", nargs="+", default=[])
     parser.add_argument("--untouched", nargs="+", default=[])
+    parser.add_argument("--look", type=int, default=0)
     parser.add_argument("--rows", type=int)
     parser.add_argument("--decided", type=int, default=0)
     parser.add_argument("--share", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--said", type=Path)
     arguments = parser.parse_args()
     for dirty_path, clean_path in arguments.twin:
         dirty, clean = read_csv(dirty_path), read_csv(clean_path)
         variants = [("", dirty), *([(" re-lettered", relettered(dirty, clean))] if arguments.reletter else [])]
         for label, table in variants:
-            found = measured(table, clean, None, arguments.seed, arguments.decided)
+            said = (arguments.said, Path(dirty_path).parent.name + label)
+            found = measured(table, clean, None, arguments.seed, arguments.decided, said)
             print(json.dumps({"table": dirty_path + label} | found), flush=True)
     for name in arguments.spoil:
         clean = as_text(name, arguments.rows)
         made = slip(clean, share=arguments.share, seed=1_000 + arguments.seed)
-        print(json.dumps({"table": name} | measured(made.table, clean, made, arguments.seed)), flush=True)
+        found = measured(made.table, clean, made, arguments.seed, said=(arguments.said, f"{Path(name).stem} spoiled"))
+        print(json.dumps({"table": name} | found), flush=True)
+        kinds = list(KINDS) if arguments.never == ["each"] else arguments.never
+        never_taught(name, clean, made, kinds, arguments.seed, found)
     for name in arguments.untouched:
         clean = as_text(name, arguments.rows)
         print(json.dumps({"table": f"{name} untouched"} | measured(clean, clean, None, arguments.seed)), flush=True)
+        if arguments.look:
+            look_at(clean, arguments.look, arguments.seed)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ ARGUMENTS = {
     "also": 'also=["NAME"]',
     "numeric": 'numeric={"NAME": 10}',
     "id": 'id="NAME"',
+    "pattern": 'without_patterns=["NAME"]',
     "patterns": "patterns=False",
     "minutes": "minutes=10",
 }
@@ -61,7 +62,8 @@ REMEDIES = {
     "also": "use one anyway",
     "numeric": "as ranges of numbers",
     "id": "as the row ID",
-    "patterns": "switch it off",
+    "pattern": "leave it out",
+    "patterns": "switch off all patterns",
     "minutes": "train longer",
 }
 """What the options do."""

@@ -47,6 +47,46 @@ def test_a_decided_rewrite_reaches_every_cell_like_it() -> None:
     assert (100, "Size") not in off
 
 
+OUNCES = decided((0, "Size", "12 oz", "=12"), (1, "Size", "16 oz", "=16"), (30, "Country", "Norway", "=Peru"))
+CITIES = decided((3, "City", "Callao", "=CALLAO"), (6, "City", "Callao", "=CALLAO"))
+
+
+def test_each_pattern_can_be_left_out_by_itself() -> None:
+    table, given = planted(), pa.concat_tables([OUNCES, CITIES])
+    whole = carat.audit(table, decisions=given)
+    assert [one.number for one in whole.patterns] == sorted({one.number for one in whole.patterns})
+    by_name = {one.name: one for one in whole.patterns}
+    size, city = by_name["Size: keep the number alone"], by_name["City: change to upper case"]
+    assert whole.to_json()["patterns"][0]["name"] == whole.patterns[0].name
+    both: list[list[str | int]] = [
+        [size.name, "Size: drop ' oz' at the end"],
+        [size.number, "Size: drop ' oz' at the end"],
+    ]
+    for without in both:
+        some = carat.audit(table, decisions=given, without_patterns=without)
+        assert (100, "Size") not in cells_of(some)
+        assert cells_of(some)[100, "City"] == ("LEITH", "")
+        assert city in some.patterns, "its number stays, too"
+    other = carat.audit(table, decisions=given, without_patterns=[city.number])
+    assert cells_of(other)[100, "Size"] == ("16", "")
+    assert cells_of(other).get((100, "City")) is None or cells_of(other)[100, "City"][0] != "LEITH"
+
+
+def test_a_pattern_that_is_not_there_is_answered_with_those_that_are() -> None:
+    with pytest.raises(InputError, match=r"no pattern 'oz'; there are: 1 Size: keep the number alone, 2 Size: drop"):
+        carat.audit(planted(), decisions=OUNCES, without_patterns=["oz"])
+    with pytest.raises(InputError, match="no pattern '9'; there are: 1 Size"):
+        carat.audit(planted(), decisions=OUNCES, without_patterns=[9])
+    with pytest.raises(InputError, match="the decisions ask for none"):
+        carat.audit(planted(), decisions=decided((0, "Size", "12 oz", "reject")), without_patterns=["1"])
+    with pytest.raises(InputError, match="must be a list of names"):
+        carat.audit(planted(), decisions=OUNCES, without_patterns="1")
+    with pytest.raises(InputError, match="leaves out what `decisions` would teach"):
+        carat.audit(planted(), without_patterns=["1"])
+    with pytest.raises(InputError, match="leaves out what `patterns` would teach"):
+        carat.audit(planted(), decisions=OUNCES, patterns=False, without_patterns=["1"])
+
+
 def test_a_rejected_cell_is_not_shown_again_here_nor_next_month() -> None:
     table = planted()
     assert (30, "Country") in cells_of(carat.audit(table))

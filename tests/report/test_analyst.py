@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.report import results
-from tests.report.acting import NAMES, choose, click, exported
+from tests.report.acting import NAMES, choose, click, exported, reopen
 from tests.report.browser import Tab
 
 pytestmark = pytest.mark.slow
@@ -45,12 +45,10 @@ def test_colours_are_remembered(page: Tab, folder: Path) -> None:
     theme = "document.documentElement.dataset.theme"
     assert page.run(theme) is None
     click(page, "theme")
-    page.open(folder / "costly.html")
-    assert page.run(theme) == "dark"
+    reopen(page, folder / "costly.html", theme, "dark")
     assert page.run("document.getElementById('theme').textContent") == "Light"
     click(page, "theme")
-    page.open(folder / "long.html")
-    assert page.run(theme) is None
+    reopen(page, folder / "long.html", theme, None)
 
 
 def test_colours_where_nothing_may_be_remembered(page: Tab, folder: Path) -> None:

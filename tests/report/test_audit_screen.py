@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.acting import choose, click
+from tests.report.acting import choose, click, reopen
 from tests.report.browser import Tab
 from tests.report.deciding import HEAD, PROGRESS, STATUS, downloaded, press
 from tests.report.reading import strange_words
@@ -150,7 +150,7 @@ def test_every_text_is_readable(tab: Tab, pages: Path, name: str, dark: bool) ->
 
 def test_focus_is_seen_and_the_list_is_one_stop(page: Tab, pages: Path) -> None:
     press(page, "a")  # else there is nothing to download
-    page.open(pages / "audit-small.html")
+    reopen(page, pages / "audit-small.html", PROGRESS, "1 of 13 decided")
     outlined = (
         "(() => { const e = document.activeElement; return [e.id || e.dataset.action || e.className || e.tagName,"
         " getComputedStyle(e).outlineStyle !== 'none'] })()"

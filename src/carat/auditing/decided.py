@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +28,8 @@ class Decided:
         sure: how probably that is right, [V].
         patterns: where the texts come from, as [V] numbers of `made`; −1 for none.
         made: all rewrites.
+        cells: by row and number of the column, what single cells become, with the number of `made`: those of splits,
+            which go by more than the value.
     """
 
     eyes: Eyes
@@ -36,6 +38,7 @@ class Decided:
     sure: tuple[np.ndarray, ...]
     patterns: tuple[np.ndarray, ...]
     made: tuple[Pattern, ...]
+    cells: Mapping[tuple[int, int], tuple[str, int]]
 
     @classmethod
     def of(cls, eyes: Eyes, taught: Taught | None, patterns: Sequence[Pattern]) -> Decided:
@@ -55,7 +58,8 @@ class Decided:
             rewritten.append(texts)
             sure.append(certain)
             which.append(number)
-        return cls(eyes, taught, tuple(rewritten), tuple(sure), tuple(which), tuple(patterns))
+        cells = _split(eyes, patterns)
+        return cls(eyes, taught, tuple(rewritten), tuple(sure), tuple(which), tuple(patterns), cells)
 
     def error(self, error: np.ndarray) -> np.ndarray:
         """Probabilities that cells are wrong, [n, c], with what was decided."""
@@ -63,6 +67,8 @@ class Decided:
         for number, place in enumerate(self.eyes.plan.places):
             by_code = np.append(self.sure[number], 0.0)
             found[:, number] = np.maximum(found[:, number], by_code[self.eyes.table.columns[place].codes])
+        for (row, number), (_, k) in self.cells.items():
+            found[row, number] = max(found[row, number], self.made[k].sure)
         if self.taught is not None:
             number_of = {place: k for k, place in enumerate(self.eyes.plan.places)}
             for row, place, wrong in zip(self.taught.row, self.taught.column, self.taught.wrong, strict=True):
@@ -78,6 +84,9 @@ class Decided:
             code = int(self.eyes.table.columns[place].codes[row])
             if code >= 0 and (text := self.rewritten[number][code]) is not None:
                 texts[k], sure[k] = text, self.sure[number][code]
+            if (row, number) in self.cells:
+                texts[k], pattern = self.cells[row, number]
+                sure[k] = self.made[pattern].sure
             at = None if self.taught is None else self.taught.at(row, place)
             if self.taught is not None and at is not None and self.taught.wrong[at]:
                 known = self.taught.truth[at]
@@ -112,8 +121,27 @@ class Decided:
             column = self.eyes.table.columns[pattern.column]
             if pattern.column not in self.eyes.plan.places:
                 continue
-            mine = self.patterns[self.eyes.plan.places.index(pattern.column)] == k
-            cells = int(column.counts[mine].sum())
+            number = self.eyes.plan.places.index(pattern.column)
+            mine = np.append(self.patterns[number] == k, False)[column.codes]
+            mine[[row for row, place in self.cells if place == number]] = False
+            cells = int(mine.sum()) + sum(made == k for _, made in self.cells.values())
             if cells:
-                found.append(LearnedPattern(column.name, pattern.program.name, pattern.asked, cells))
+                found.append(LearnedPattern(column.name, pattern.program.name, pattern.asked, cells, pattern.number))
         return tuple(found)
+
+
+def _split(eyes: Eyes, patterns: Sequence[Pattern]) -> dict[tuple[int, int], tuple[str, int]]:
+    """What the cells of splits become, by row and number of the column, and by which pattern; the first one counts."""
+    number = {place: k for k, place in enumerate(eyes.plan.places)}
+    found: dict[tuple[int, int], tuple[str, int]] = {}
+    for k, pattern in enumerate(patterns):
+        if pattern.split is None or pattern.column not in number:
+            continue
+        for row, head, end in pattern.split.cells(eyes.table, pattern.column):
+            # What is cut off here must be written there, or it would be lost.
+            if end is not None and pattern.split.other not in number:
+                continue
+            found.setdefault((row, number[pattern.column]), (head, k))
+            if end is not None:
+                found.setdefault((row, number[pattern.split.other]), (end, k))
+    return found

@@ -42,13 +42,20 @@ class LearnedPattern:
         column: name of the column.
         rewrite: what it does, in words.
         decided: how many decided cells ask for it.
-        cells: how many other cells it would change.
+        cells: how many cells it changes in all.
+        number: by which it can be left out.
     """
 
     column: str
     rewrite: str
     decided: int
     cells: int
+    number: int = 0
+
+    @property
+    def name(self) -> str:
+        """By which it can be left out, too."""
+        return f"{self.column}: {self.rewrite}"
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from carat.data.slips import KINDS, Spoiled, slip
 from carat.explain.calibration import fit_calibration
 from carat.explain.judge import JudgeNetwork
 from carat.observing import Stage
+from carat.threads import side_by_side
 from carat.training import Plan as Training
-from carat.training import Run, train
+from carat.training import Run, deterministic, train
 from carat.training.checkpoint import part
 
 SHARE = 0.05
@@ -286,10 +287,7 @@ def _learn(
         shares.append(float(label.double().mean()))
         if known is not None:
             cells, label = known.beside(cells, label)
-        made = []
-        for member in range(NETWORKS):
-            made.append(_network(cells, label, run, f"audit {number} {each} {member}"))
-            stage.advance()
+        made = _networks(cells, label, run, [f"audit {number} {each} {member}" for member in range(NETWORKS)], stage)
         networks.append(tuple(made))
         other = ~mine
         if other.any():
@@ -314,14 +312,20 @@ def _balanced(cells: Tensor, wrong: Tensor, seed: int) -> tuple[Tensor, Tensor]:
     return cells[index], wrong[index]
 
 
-def _network(cells: Tensor, wrong: Tensor, run: Run, stage: str) -> JudgeNetwork:
-    with run.seeded(stage):
-        network = AuditNetwork(cells.shape[1])
-    network.mean, network.spread = cells.mean(dim=0), cells.std(dim=0).nan_to_num(nan=1.0).clamp(min=1e-3)
+def _networks(cells: Tensor, wrong: Tensor, run: Run, names: Sequence[str], stage: Stage) -> list[JudgeNetwork]:
+    """Networks of different initial weights that learn the same."""
+    mean, spread = cells.mean(dim=0), cells.std(dim=0).nan_to_num(nan=1.0).clamp(min=1e-3)
     plan = Training(epochs=EPOCHS, batch_size=1024, learning_rate=5e-3).for_records(len(cells))
     quiet = Run(seed=run.seed, device=torch.device("cpu"))
-    train(network, torch.cat([cells, (~wrong).float()[:, None]], dim=1), plan, quiet, stage=stage)
-    return network
+    told = torch.cat([cells, (~wrong).float()[:, None]], dim=1)
+    made: dict[str, JudgeNetwork] = {}
+    for name in names:  # one after the other: initial weights come from torch's only random state
+        with run.seeded(name):
+            made[name] = AuditNetwork(cells.shape[1])
+        made[name].mean, made[name].spread = mean, spread
+    with deterministic(quiet.device):
+        side_by_side(lambda name: train(made[name], told, plan, quiet, stage=name), names, lambda _: stage.advance())
+    return list(made.values())
 
 
 def posterior(odds: Tensor, share: float, rounds: int = 60) -> tuple[Tensor, float]:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from carat.auditing.patterns import pattern_of
+from carat.auditing.splitting import Split
+from carat.errors import InputError, nearest
 
 Rewrite = Callable[[str], str | None]
 """From a value to what should be there; None where it does not apply."""
@@ -44,11 +46,15 @@ class Pattern:
         column: place of the column.
         program: the rewrite.
         asked: how many decided cells ask for it.
+        number: by which it can be named, from 1, among all that the decisions ask for.
+        split: where the end of a value is cut off because it belongs into another column, how; None for the rest.
     """
 
     column: int
     program: Program
     asked: int
+    number: int = 0
+    split: Split | None = None
 
     @property
     def sure(self) -> float:
@@ -76,6 +82,33 @@ def learned(column: int, changed: Sequence[tuple[str, str]], right: Sequence[str
     return sorted(found, key=lambda pattern: (-pattern.asked, pattern.program.rank, pattern.program.name))
 
 
+def check_without(names: Sequence[str | int]) -> tuple[str, ...]:
+    """Names of patterns as a tuple of texts; one text alone is refused, as its letters would count as names."""
+    if isinstance(names, str):
+        raise InputError(f"`without_patterns` must be a list of names, got '{names}'; write [\"{names}\"]")
+    return tuple(map(str, names))
+
+
+def chosen(patterns: Sequence[Pattern], columns: Sequence[str], without: Sequence[str]) -> list[Pattern]:
+    """Patterns without those that somebody named.
+
+    Args:
+        patterns: all of them.
+        columns: the names of the table's columns.
+        without: names such as `City: drop ' kg' at the end`, or numbers.
+    """
+    names = {f"{columns[one.column]}: {one.program.name}": one.number for one in patterns}
+    gone = set()
+    for name in map(str, without):
+        number = names.get(name, int(name) if name.isdecimal() and len(name) < 10 else 0)
+        if number not in names.values():
+            there = [f"{number} {name}" for name, number in names.items()]
+            hint = nearest("", there, listed="there are") if there else "the decisions ask for none"
+            raise InputError(f"`without_patterns`: no pattern '{name}'; {hint}")
+        gone.add(number)
+    return [one for one in patterns if one.number not in gone]
+
+
 def programs_of(before: str, after: str) -> Iterator[Program]:
     """Rewrites that lead from one text to the other.
 
@@ -91,6 +124,11 @@ def programs_of(before: str, after: str) -> Iterator[Program]:
             yield Program(name, rewrite, 1)
     whole = f"write '{after}' for '{before}'" if after else f"leave '{before}' blank"
     yield Program(whole, lambda value: after if value == before else None, 2)
+
+
+def nothing(value: str) -> str | None:
+    """The rewrite of a pattern that can't go by the value alone."""
+    return None
 
 
 def _number_alone(value: str) -> str | None:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from carat.arguments import known_arguments
-from carat.auditing.findings import KINDS, ColumnReport, Findings
+from carat.auditing.findings import KINDS, ColumnReport, Findings, LearnedPattern
 from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading
 from carat.auditing.telling import blank_or, cell_in_words, counted, many, share
@@ -133,6 +133,11 @@ class AuditResult:
         """The estimated share of wrong cells among those looked at; NaN where there is no estimate."""
         return self.findings.rate
 
+    @property
+    def patterns(self) -> tuple[LearnedPattern, ...]:
+        """Changes that your decisions ask for in other cells too, each with its number, its name and its cells."""
+        return self.findings.patterns
+
     def kinds(self) -> dict[str, int]:
         """How many cells of each kind there are; kinds without any are left out."""
         counts = Counter(self.findings.kind)
@@ -213,6 +218,7 @@ class AuditResult:
             "kinds": self.kinds(),
             "columns": [column_json(report) for report in self.columns],
             "cells": self.to_file().to_pylist(),
+            "patterns": [{**asdict(pattern), "name": pattern.name} for pattern in self.patterns],
             "remarks": [remark.text for remark in self.remarks],
         }
 

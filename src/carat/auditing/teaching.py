@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from carat.auditing.applying.locating import same_text
 from carat.auditing.decisions import CellList, Decision, ListedCell, plain_record
-from carat.auditing.programs import Pattern, learned
+from carat.auditing.programs import FEWEST, Pattern, Program, learned, nothing
 from carat.auditing.reading import Reading
+from carat.auditing.splitting import splits_of
 from carat.data.text import to_text
 from carat.errors import InputError, nearest
 
@@ -64,15 +65,38 @@ class Taught:
         return found.hexdigest()
 
     def patterns(self, reading: Reading) -> list[Pattern]:
-        """Rewrites that the decided cells of every column ask for."""
-        found = []
+        """Rewrites that the decided cells of every column ask for, numbered from 1."""
+        found, cells = [], self._decisions(reading)
         for place, column in enumerate(reading.table.columns):
             mine = np.flatnonzero(self.column == place).tolist()
             stands = {k: column.codes[self.row[k]] for k in mine}
             texts = {k: column.values[code] for k, code in stands.items() if code >= 0}
             changed = [(texts[k], truth) for k in texts if self.wrong[k] and (truth := self.truth[k]) is not None]
             changed += [(before, after) for name, before, after in self.rewrites if name == column.name]
-            found += learned(place, changed, [texts[k] for k in texts if not self.wrong[k]])
+            split = [
+                Pattern(
+                    place,
+                    Program(f"split off '{reading.table.columns[one.other].name}' at the end", nothing),
+                    n,
+                    0,
+                    one,
+                )
+                for one, n in splits_of(reading.table, place, cells)
+                if n >= FEWEST
+            ]
+            # A split knows more of the row than any rewrite of the value alone.
+            found += [*split, *learned(place, changed, [texts[k] for k in texts if not self.wrong[k]])]
+        return [replace(one, number=number) for number, one in enumerate(found, start=1)]
+
+    def _decisions(self, reading: Reading) -> dict[tuple[int, int], str]:
+        """By row and column, what a decided cell should be; without those that nobody knows."""
+        found = {}
+        for (row, place), k in self._index.items():
+            column = reading.table.columns[place]
+            code = int(column.codes[row])
+            right = self.truth[k] if self.wrong[k] else column.values[code] if code >= 0 else ""
+            if right is not None:
+                found[row, place] = right
         return found
 
 

@@ -197,7 +197,7 @@ def _command(error: Any) -> str:
     return " ".join(["carat", *names])
 
 
-FLAGS = {"domains": "--columns", "start": "--from"} | {
+FLAGS = {"domains": "--columns", "start": "--from", "without_patterns": "--without-pattern"} | {
     name: f"--{name}"
     for name in (
         "also",
@@ -224,6 +224,8 @@ FLAGS = {"domains": "--columns", "start": "--from"} | {
         "revert",
         "out",
         "forget",
+        "decisions",
+        "patterns",
     )
 }
 """The flags of arguments that the library's errors name."""

@@ -79,6 +79,16 @@ def audit(
             help="Propose a change that was decided for several cells of a column for all cells like them.",
         ),
     ] = True,
+    without_pattern: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without-pattern",
+            metavar="NAME",
+            help="Leave out one of the patterns that are learned from --decisions, by its name or its number. Can be "
+            "repeated.",
+            show_default=False,
+        ),
+    ] = None,
     cut: Annotated[
         float, typer.Option(metavar="P", help="List cells whose probability of being wrong is at least this.")
     ] = 0.5,
@@ -179,6 +189,7 @@ def audit(
                 checkpoints=partial,
                 decisions=decisions,
                 patterns=patterns,
+                without_patterns=without_pattern or (),
             )
             job.into(*_sinks(job, output), kept, *([page] if page else []))
     except KeyboardInterrupt:

@@ -35,6 +35,7 @@ OPTIONS = {
     "also": "--also NAME",
     "numeric": "--numeric NAME=10",
     "id": "--id NAME",
+    "pattern": "--without-pattern NAME",
     "patterns": "--no-patterns",
     "minutes": "--minutes 10",
 }

@@ -30,6 +30,7 @@ def audit(
     checkpoints: str | Path | None = None,
     decisions: Any = None,
     patterns: bool = True,
+    without_patterns: Sequence[str | int] = (),
 ) -> AuditResult:
     """Find the cells of a table that are probably wrong, and what should be there.
 
@@ -54,6 +55,8 @@ def audit(
         decisions: cells that somebody decided about, to learn from: a file of `carat audit` or a frame like that of
             `to_frame()`, with the column `decision` filled in. It may be of an earlier table.
         patterns: whether a change that was decided for several cells of a column is proposed for all cells like them.
+        without_patterns: patterns that are not proposed, by the name or the number that `result.patterns` and the
+            remarks give them.
     """
     options = AuditOptions(
         columns=columns, also=also, without=without, id=id, profile=profile, cut=cut, top=top, seed=seed
@@ -67,6 +70,7 @@ def audit(
             checkpoints=checkpoints,
             decisions=decisions,
             patterns=patterns,
+            without_patterns=without_patterns,
         )
         (result,) = job
     return result

@@ -19,6 +19,7 @@ from carat.auditing.applying.given import cell_list
 from carat.auditing.blanks import guess, is_foretold
 from carat.auditing.findings import ColumnReport, Findings
 from carat.auditing.options import AuditOptions
+from carat.auditing.programs import check_without, chosen
 from carat.auditing.reading import Reading, read_table
 from carat.auditing.result import AuditOrigin, AuditResult, column_json, finite
 from carat.auditing.roles import CHOSEN, MOSTLY, UNIQUE, roles
@@ -68,6 +69,7 @@ class AuditJob:
         checkpoints: a folder for progress; an audit of the same table with the same options continues there.
         decisions: a list of cells with decisions, of this table or of an earlier one: a file, a frame or a result.
         patterns: whether rewrites that the decisions ask for are made in other cells, too.
+        without_patterns: names or numbers of those that are not.
     """
 
     name = "audit"
@@ -84,9 +86,13 @@ class AuditJob:
         checkpoints: str | Path | None = None,
         decisions: Any = None,
         patterns: bool = True,
+        without_patterns: Sequence[str | int] = (),
     ) -> None:
         self.decisions = None if decisions is None else cell_list(decisions)
-        self.patterns = patterns
+        self.patterns, self.without_patterns = patterns, check_without(without_patterns)
+        if self.without_patterns and (decisions is None or not patterns):
+            missing = "`decisions`" if decisions is None else "`patterns`"
+            raise InputError(f"`without_patterns` leaves out what {missing} would teach; give that, too, or remove it")
         self.data, self.options, self.encoding = data, options or AuditOptions(), encoding
         self.observer, self.cancel = observer or Silent(), cancel or Cancel()
         self.checkpoints = None if checkpoints is None else Path(checkpoints)
@@ -114,6 +120,7 @@ class AuditJob:
         self.cancel.check()
         run = Run(seed=self.options.seed, observer=heeding, checkpoints=self.checkpoints)
         rewrites = lesson.patterns(reading) if lesson is not None and self.patterns else []
+        rewrites = chosen(rewrites, [column.name for column in reading.table.columns], self.without_patterns)
         found = finding.audit_table(reading.table, self.options, run, lesson, rewrites)
         self._remark_taught(found, lesson)
         self.cancel.check()
@@ -209,8 +216,10 @@ class AuditJob:
             return
         self.remark("decisions", f"learned from {len(lesson):,} decided cell{'' if len(lesson) == 1 else 's'}")
         for each in found.patterns:
-            text = f"{each.column}: {each.rewrite} ({each.decided:,} decided, {each.cells:,} cells in all)"
-            self.remark("pattern", f"pattern from your decisions: {text}", remedies=("patterns",))
+            text = f"{each.name} ({each.decided:,} decided, {each.cells:,} cells in all)"
+            self.remark(
+                "pattern", f"pattern {each.number} from your decisions: {text}", remedies=("pattern", "patterns")
+            )
 
     def _remedies(self, left_out: Sequence[ColumnReport]) -> tuple[str, ...]:
         """The options that take in what was left out unasked, or let it name the rows."""
@@ -231,6 +240,7 @@ def audit(
     checkpoints: str | Path | None = None,
     decisions: Any = None,
     patterns: bool = True,
+    without_patterns: Sequence[str | int] = (),
 ) -> AuditJob:
     """A job that audits a table; see `AuditJob` for the arguments."""
     return AuditJob(
@@ -242,6 +252,7 @@ def audit(
         checkpoints=checkpoints,
         decisions=decisions,
         patterns=patterns,
+        without_patterns=without_patterns,
     )
 
 

@@ -81,7 +81,7 @@ def train(
     if not len(ids):
         raise InputError(f"{stage}: there are no rows to train on")
     plan = replace(plan, steps=run.steps.get(stage, plan.steps))
-    with _deterministic(run.device):
+    with deterministic(run.device):
         return _Trainer(network, ids, plan, run, stage, validation, label or stage).run_to_end()
 
 
@@ -95,7 +95,7 @@ def pace(
     """
     apart = replace(run, observer=Silent(), checkpoints=None, steps={})
     on = [run.device] if run.device.type == "cuda" else []
-    with torch.random.fork_rng(devices=on), _deterministic(run.device):
+    with torch.random.fork_rng(devices=on), deterministic(run.device):
         return _Trainer(network, ids, plan, apart, stage, validation, stage).pace()
 
 
@@ -272,8 +272,11 @@ class _Trainer:
         return bool(state["finished"])
 
 
-class _deterministic:  # noqa: N801 - reads as a function
-    """On the CPU, runs repeat bit for bit; on a GPU that would cost too much and is not promised."""
+class deterministic:  # noqa: N801 - reads as a function
+    """On the CPU, runs repeat bit for bit; on a GPU that would cost too much and is not promised.
+
+    torch has one switch for all threads: who trains several networks at once wraps it all in this once more.
+    """
 
     def __init__(self, device: torch.device) -> None:
         self.active = device.type == "cpu"

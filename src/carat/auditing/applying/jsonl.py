@@ -17,6 +17,8 @@ from carat.auditing.applying.edits import Edit
 from carat.errors import InputError
 
 Kind = Literal["text", "numbers", "true/false"]
+UTF8 = ("utf-8", "surrogatepass")
+"""How the reader, too, takes the bytes of a line: half a character in a cell that nobody changes does no harm."""
 SPACE = re.compile(r"[ \t\n\r]*")
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 WHITE = np.array([byte in b" \t\n\r\x0b\x0c" for byte in range(256)])
@@ -100,7 +102,7 @@ def _line(
 ) -> list[tuple[int, int, bytes, int]]:
     """Start, end and new bytes of the values to change in one line, in order, and which edit each is."""
     mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
-    text = str(raw[len(mark) :], "utf-8")
+    text = str(raw[len(mark) :], *UTF8)
     places, end = _values(text)
     space = " " if not places or re.search(r'":\s', text) else ""
     first = not places
@@ -120,7 +122,7 @@ def _line(
         changes.append((start, stop, new, number))
     changes.sort(key=lambda change: change[0])
     return [
-        (len(mark) + len(text[:start].encode()), len(mark) + len(text[:stop].encode()), new.encode(), number)
+        (len(mark) + len(text[:start].encode(*UTF8)), len(mark) + len(text[:stop].encode(*UTF8)), new.encode(), number)
         for start, stop, new, number in changes
     ]
 

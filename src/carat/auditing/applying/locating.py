@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from carat.auditing.decisions import CellList, ListedCell, plain_record
 from carat.data.sources import Source
 from carat.data.sources.csv import CsvSource
+from carat.data.sources.jsonl import JsonLinesSource
 from carat.data.text import to_text
 from carat.errors import COLUMNS, InputError, nearest
 from carat.observing import Observer, Silent
@@ -112,7 +113,7 @@ class _Search:
         named = self._id is not None or self._index is not None
         find = self._by_name() if named else self._by_number()
         places = list(dict.fromkeys([*self._asked, *([] if self._id is None else [self._id])])) or [0]
-        for batch in _batches(self._source, places):
+        for batch in _batches(self._source, places, None if named else frozenset(self.row.tolist())):
             local = find(batch, places)
             for place, numbers in self._asked.items():
                 here = local[self.of[numbers]]
@@ -173,10 +174,14 @@ class _Search:
         return int(plain)
 
 
-def _batches(source: Source, places: Sequence[int]) -> Iterator[pa.RecordBatch]:
+def _batches(source: Source, places: Sequence[int], rows: frozenset[int] | None) -> Iterator[pa.RecordBatch]:
+    """Columns of a table; where it is known which rows matter, the others may come out blank."""
     if isinstance(source, CsvSource):
         return source.cells(places)
-    return source.batches([source.names[place] for place in places])
+    names = [source.names[place] for place in places]
+    if isinstance(source, JsonLinesSource) and rows is not None:
+        return source.cells(names, rows)
+    return source.batches(names)
 
 
 def _id_place(source: Source, id: str) -> int:
