@@ -12,7 +12,18 @@ import numpy as np
 
 from carat.auditing.table import AuditColumn, AuditTable
 from carat.auditing.words import misspelt
-from carat.data.spelling import LONGEST, Affixes, affixes, bound, distance, key, nearest, placeholders, shapes, sorted_key
+from carat.data.spelling import (
+    LONGEST,
+    Affixes,
+    affixes,
+    bound,
+    distance,
+    key,
+    nearest,
+    placeholders,
+    shapes,
+    sorted_key,
+)
 
 OF_VALUES = (
     "filled",

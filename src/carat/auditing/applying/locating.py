@@ -187,7 +187,9 @@ def _batches(source: Source, places: Sequence[int], rows: frozenset[int] | None)
 def _id_place(source: Source, id: str) -> int:
     places = [place for place, name in enumerate(source.names) if name == id]
     if not places:
-        raise InputError(f"{source.label}: no column '{id}', which identifies the rows; {nearest(id, source.names, listed=COLUMNS)}")
+        raise InputError(
+            f"{source.label}: no column '{id}', which identifies the rows; {nearest(id, source.names, listed=COLUMNS)}"
+        )
     if len(places) > 1:
         raise InputError(f"{source.label}: there are {len(places)} columns named '{id}'; rename all but one")
     return places[0]
