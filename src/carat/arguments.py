@@ -54,6 +54,13 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def check_count(name: str, value: Any) -> int | None:
+    """A whole number, at least 0, or None for all there is."""
+    if value is not None and (isinstance(value, bool) or not hasattr(value, "__index__") or value < 0):
+        raise InputError(f"`{name}` must be a whole number, at least 0, or None for all; got {value!r}")
+    return None if value is None else int(value)
+
+
 def check_number(name: str, value: Any) -> float:
     """A number, and not the text of one."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):

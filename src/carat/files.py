@@ -37,6 +37,7 @@ def replacing(path: Path) -> Iterator[Path]:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Nobody else may write `path` meanwhile; the lock of a process that was killed goes with it."""
+    check_folder(path)
     if fcntl is None:
         yield
         return
@@ -74,10 +75,15 @@ def write_bytes(path: Path, blob: bytes) -> None:
         temporary.write_bytes(blob)
 
 
-def check_place(path: Path, *, force: bool) -> None:
-    """Refuse, before any work, a place where a file can't be written, or where one is already."""
+def check_folder(path: Path) -> None:
+    """Refuse a path whose folder is not there."""
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}; create it first")
+
+
+def check_place(path: Path, *, force: bool) -> None:
+    """Refuse, before any work, a place where a file can't be written, or where one is already."""
+    check_folder(path)
     if path.is_dir():
         raise InputError(f"{path}: this is a folder; name a file")
     if path.exists() and not force:

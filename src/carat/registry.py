@@ -95,6 +95,8 @@ class Registry(Mapping[str, E], Generic[E]):
 
     def find(self, name: str) -> E:
         """The entry of this name, or an error that names the nearest."""
+        if not isinstance(name, str):
+            raise InputError(f"`{self.kind}` must be a name, got {name!r}; {nearest('', self._entries)}")
         if name not in self._entries:
             raise InputError(f"unknown {self.kind} '{name}'; {nearest(name, self._entries)}")
         return self._entries[name]

@@ -128,7 +128,9 @@ class CaratDetector(OutlierMixin, BaseEstimator):
 
     def _table(self, X: Any, *, reset: bool) -> pa.Table:  # noqa: N803
         """Any frame or array as an Arrow table, null where NaN or None; scikit-learn's checks are made on the way."""
-        if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        if isinstance(X, pa.RecordBatch):
+            X = pa.Table.from_batches([X])  # noqa: N806
+        if isinstance(X, pa.Table) or (hasattr(X, "columns") and hasattr(X, "dtypes")):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return arrow_table(X)
         checks: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan"}

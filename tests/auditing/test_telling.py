@@ -8,7 +8,8 @@ import pytest
 from carat.auditing.kinds import _filled, _of, _short
 from carat.auditing.result import Cell
 from carat.auditing.table import AuditColumn
-from carat.auditing.telling import blank_or, cell_in_words, counted, misspelling, spaces, visible
+from carat.auditing.telling import blank_or, cell_in_words, counted, misspelling, spaces
+from carat.data.text import visible
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
         (lambda model: model.recourse(ROWS, top=0), "`top` must be at least 1"),
         (lambda model: model.recourse(ROWS, top="3"), "`top` must be a whole number, got '3'"),
         (lambda model: model.recourse(ROWS, constraints=["Port"]), "constraints must be a dictionary"),
-        (lambda model: carat.Constraints(immutable="Port"), "immutable must be a list of columns, got 'Port'"),
+        (lambda model: carat.Constraints(immutable="Port"), "`immutable` must be a list of columns, got 'Port'"),
         (lambda model: fitted(numeric=["Port"]), "numeric must name columns and their number of bins"),
         (lambda model: fitted(threshold="1%"), "a threshold must be a number, got '1%'"),
         (lambda model: fitted(seed="a"), "`seed` must be a whole number, got 'a'"),

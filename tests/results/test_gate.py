@@ -198,3 +198,30 @@ def test_what_no_counts_can_clear(model: carat.Model) -> None:
         changed[:, 1] = reserved
         assert clearing.support(changed).isneginf().all()
     assert clearing.support(normal[:0]).shape == (0,)
+
+
+def test_where_few_are_held_out_an_alarm_is_likelier_than_not() -> None:
+    """The highest of five tiny alarms says nothing of what is rare; the score keeps its rule."""
+    given = pairs(5)
+    given[:, 1] *= 1e-6
+    cuts = Gate(given, 0.9).cuts(Threshold(quantile=0.01))
+    assert cuts.alarm == 0.5
+    assert cuts.score == float(given[:, 0].min())
+    given[2, 1] = 0.8
+    assert 0.8 < Gate(given, 0.9).cuts(Threshold(quantile=0.01)).alarm < 0.81, "nor is one that a held-out row has"
+    assert Gate(given, 1.0).cuts(Threshold(quantile=0.2)).alarm < 0.5, "a whole row of five is a share"
+
+
+@pytest.mark.parametrize("rows", [20, 50, 100])
+def test_a_small_table_alarms_about_few_normal_rows(rows: int) -> None:
+    new = planted_table(300, seed=9)
+    alarmed = []
+    for seed in range(3):
+        model = carat.fit(planted_table(rows, seed=seed), profile="instant", seed=seed)
+        assert model.scale.alarm is not None
+        assert model.scale.alarm >= 0.5
+        assert "1% of held-out rows" not in str(model)
+        assert "stranger than all of the few held-out rows" in str(model)
+        alarmed.append(sum(alarm >= model.scale.alarm for alarm in model.score(new)["alarm"].to_pylist()) / 300)
+    # Of 20 rows in groups, some values of new rows were never met: those the judge must doubt.
+    assert sum(alarmed) / 3 < (0.1 if rows > 20 else 0.3)

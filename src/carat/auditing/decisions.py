@@ -89,11 +89,13 @@ class CellList:
         cells: in the order of the list.
         label: how messages call the list.
         about: what the file beside the list says about the audit; empty where there is none.
+        lacks: columns that it takes to change undecided cells, and that the list does not have.
     """
 
     cells: tuple[ListedCell, ...]
     label: str = "the list"
     about: Mapping[str, Any] = field(default_factory=dict)
+    lacks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -110,6 +112,10 @@ class CellList:
     def where(self, cell: ListedCell) -> str:
         """How messages call a row of the list."""
         return f"{self.label}, row {cell.line}"
+
+
+WEIGHED = ("proposal", "confidence")
+"""What an undecided cell is changed by."""
 
 
 def read_cells(path: str | Path) -> CellList:
@@ -157,7 +163,7 @@ def list_of(frame: Any, *, label: str = "the list", first: int = 1, blank: str |
         for line, row in enumerate(rows, start=first)
         if any(part is not None for part in row)  # a spreadsheet may leave rows of nothing behind
     ]
-    found = CellList(_once(cells, label), label)
+    found = CellList(_once(cells, label), label, lacks=tuple(name for name in WEIGHED if name not in names))
     for cell in found:
         if cell.decision is not None and cell.decision.word == "accept" and cell.proposal is None:
             raise InputError(

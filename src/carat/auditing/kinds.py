@@ -54,6 +54,8 @@ def _value(eyes: Eyes, row: int, number: int) -> str | None:
 def usual_code(column: AuditColumn) -> tuple[str | None, np.ndarray]:
     """The shape of a column's codes, or None if it holds none, and which values have a foreign one, bool [V]."""
     none = np.zeros(len(column.values), dtype=bool)
+    if column.typed:
+        return None, none
     code, names = shapes([text[:LONGEST] for text in column.values], lengths=True)
     if not len(code):
         return None, none

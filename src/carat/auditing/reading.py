@@ -16,8 +16,9 @@ from carat.auditing.options import AuditOptions
 from carat.auditing.table import AuditColumn, AuditTable
 from carat.data.scan import INDEX
 from carat.data.sources import NotUtf8Error, Source, open_source
+from carat.data.sources.frames import check_row
 from carat.data.sources.watched import Watched
-from carat.data.text import to_text
+from carat.data.text import is_typed, to_text
 from carat.datasets import Dataset
 from carat.errors import InputError
 from carat.observing import Observer, Silent
@@ -67,6 +68,7 @@ def read_table(
         observer: is told how far it is.
     """
     chosen, data = options or AuditOptions(), named_data(data)
+    check_row(data, ())
     if isinstance(data, Dataset):
         data = data.table
     try:
@@ -173,9 +175,11 @@ class _Gathered:
         self.name, self.place = name, place
         self._parts: list[pa.DictionaryArray] = []
         self._pending = 0
+        self._typed = False
 
     def add(self, array: pa.Array) -> None:
         """The next cells."""
+        self._typed = is_typed(array.type)
         coded = to_text(array, self.name).dictionary_encode()
         self._parts.append(coded)
         self._pending += len(coded.dictionary)
@@ -203,4 +207,4 @@ class _Gathered:
         places = order.to_numpy(zero_copy_only=False).astype(np.int64)
         place = np.full(len(texts) + 1, -1, dtype=np.int32)  # the last is for blank cells
         place[places] = np.arange(len(texts), dtype=np.int32)
-        return AuditColumn(self.name, tuple(texts.take(order).to_pylist()), counts[places], place[raw])
+        return AuditColumn(self.name, tuple(texts.take(order).to_pylist()), counts[places], place[raw], self._typed)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from carat.arguments import known_arguments
 from carat.auditing.findings import KINDS, ColumnReport, Findings, LearnedPattern
 from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading
@@ -87,7 +88,7 @@ class Cell:
     group: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AuditResult:
     """The suspicious cells of a table, as `carat.audit` returns them, the most suspicious first.
 
@@ -221,6 +222,7 @@ class AuditResult:
             "remarks": [remark.text for remark in self.remarks],
         }
 
+    @known_arguments
     def fixed(self, *, certain: float | None = None) -> Any:
         """The table that was audited, with every suggested fix applied that is certain enough.
 
@@ -234,6 +236,7 @@ class AuditResult:
             raise InputError("standard input can't be read again; save it to a file, and audit that")
         return self.apply(self.reading.like, certain=certain)
 
+    @known_arguments
     def apply(self, frame: Any, *, certain: float | None = None) -> Any:
         """A frame with every suggested fix applied that is certain enough; `carat.apply` takes your decisions too.
 

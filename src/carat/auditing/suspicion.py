@@ -66,8 +66,8 @@ def is_numeric(column: AuditColumn, placeholder: np.ndarray) -> bool:
 
 def foreign_shapes(column: AuditColumn) -> np.ndarray:
     """Values whose shape is foreign to a column that has a format, bool [V]."""
-    if not len(column.values):
-        return np.zeros(0, dtype=bool)
+    if column.typed or not len(column.values):
+        return np.zeros(len(column.values), dtype=bool)
     cells = max(column.counts.sum(), 1)
     code, names = shapes(column.values, lengths=True)
     share = np.bincount(code, weights=column.counts, minlength=len(names)) / cells

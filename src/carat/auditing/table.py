@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from carat.data.text import to_text
+from carat.data.text import is_typed, to_text
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,14 @@ class AuditColumn:
         values: its different values, the most frequent first, ties by text.
         counts: how often each occurs, int64 [V].
         codes: the place of every cell's value, int32 [n]; −1 where the cell is blank.
+        typed: whether it came as numbers or times. The text is then carat's own, and says nothing by its form.
     """
 
     name: str
     values: tuple[str, ...]
     counts: np.ndarray
     codes: np.ndarray
+    typed: bool = False
 
     @classmethod
     def of(cls, name: str, cells: pa.ChunkedArray | pa.Array) -> AuditColumn:
@@ -37,7 +39,8 @@ class AuditColumn:
         order = sorted(range(len(texts)), key=lambda i: (-counts[i], texts[i]))
         place = np.full(len(texts) + 1, -1, dtype=np.int32)
         place[np.asarray(order, dtype=np.int64)] = np.arange(len(texts), dtype=np.int32)
-        return cls(name, tuple(texts[i] for i in order), counts[order].astype(np.int64), place[raw])
+        values = tuple(texts[i] for i in order)
+        return cls(name, values, counts[order].astype(np.int64), place[raw], is_typed(array.type))
 
     def __len__(self) -> int:
         return len(self.codes)

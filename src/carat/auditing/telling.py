@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from carat.auditing.result import Cell
 
 
-
 def many(count: int, one: str) -> str:
     """A count and what is counted.
 

@@ -12,7 +12,18 @@ import numpy as np
 
 from carat.auditing.table import AuditColumn, AuditTable
 from carat.auditing.words import misspelt
-from carat.data.spelling import LONGEST, affixes, bound, distance, key, nearest, placeholders, shapes, sorted_key
+from carat.data.spelling import (
+    LONGEST,
+    Affixes,
+    affixes,
+    bound,
+    distance,
+    key,
+    nearest,
+    placeholders,
+    shapes,
+    sorted_key,
+)
 
 OF_VALUES = (
     "filled",
@@ -109,7 +120,8 @@ def _copied(
     counts = np.concatenate([before.counts, after.counts[new]])
     # Where each value of the copy stands: in the table, or among the new ones behind it.
     size = len(before.values)
-    made = _of_column(AuditColumn(after.name, values, counts, after.codes), place, homes, size).without(known.habits)
+    column = AuditColumn(after.name, values, counts, after.codes, before.typed)
+    made = _of_column(column, place, homes, size).without(known.habits)
     where = np.array([old.get(text, -1) for text in after.values], dtype=np.int64)
     where[new] = size + np.arange(len(new))
     back = np.full(len(values) + 1, -1, dtype=np.int64)
@@ -164,7 +176,7 @@ def _of_column(
     near = nearest(values, counts, ratio=RATIO)
     has_near = near.index >= 0
     variant = _variants(values, counts)
-    rewritten = affixes(values, counts)
+    rewritten = Affixes([None] * size, [None] * size) if column.typed else affixes(values, counts)
     nothing = placeholders(values, counts)
     elsewhere, foreign = _elsewhere(values, counts, place, homes)
     told = np.zeros((size + 1, len(OF_VALUES)), dtype=np.float32)
@@ -172,19 +184,10 @@ def _of_column(
     told[:size, 1] = np.where(has_near, 1 - near.distance / np.maximum(lengths, 1), 0.0).clip(0, 1)
     told[:size, 2] = np.where(has_near, _ratio(counts, near.index), 0.0)
     told[:size, 3] = np.where(variant >= 0, _ratio(counts, variant), 0.0)
-    for number, fine in ((4, False), (5, True)):
-        code, names = shapes(values, lengths=fine)
-        total = np.bincount(code, weights=usual, minlength=len(names))[code] if size else np.zeros(0)
-        told[:size, number] = np.log((total - usual + 0.5) / (usual.sum() - usual + 1.0))
+    told[:size, [4, 5, 9, 10]] = _of_forms(column, lengths, usual)
     told[:size, 6] = foreign
     told[:size, 7] = nothing
     told[:size, 8] = [text is not None for text in rewritten.text]
-    told[:size, 9] = _rarest_letters(values, usual)
-    if size:
-        each = np.repeat(lengths, np.minimum(usual, 1_000))
-        middle = np.median(each) if len(each) else 0.0
-        spread = np.median(np.abs(each - middle)) + 1.0 if len(each) else 1.0
-        told[:size, 10] = (np.abs(lengths - middle) / spread).clip(0, 10)
     told[:size, 11], spelt = misspelt(values, counts)
     weight = counts / cells
     habit = [np.log((size + 1) / (cells + 1))] + [float((told[:size, k] * weight).sum()) for k in (1, 5, 9, 6)]
@@ -199,6 +202,32 @@ def _of_column(
         elsewhere,
         np.array(habit, np.float32),
     )
+
+
+def _of_forms(column: AuditColumn, lengths: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """Both shapes, the rarest letters and the length of every value, float32 [V, 4]; the same for all if typed.
+
+    Args:
+        column: its values.
+        lengths: of the values, [V].
+        usual: how many cells with each value say what is usual, [V].
+    """
+    values = column.values
+    told = np.zeros((len(values), 4), dtype=np.float32)
+    if column.typed:
+        told[:, 2] = np.log1p(usual.sum())
+        return told
+    for number, fine in ((0, False), (1, True)):
+        code, names = shapes(values, lengths=fine)
+        total = np.bincount(code, weights=usual, minlength=len(names))[code] if len(values) else np.zeros(0)
+        told[:, number] = np.log((total - usual + 0.5) / (usual.sum() - usual + 1.0))
+    told[:, 2] = _rarest_letters(values, usual)
+    if len(values):
+        each = np.repeat(lengths, np.minimum(usual, 1_000))
+        middle = np.median(each) if len(each) else 0.0
+        spread = np.median(np.abs(each - middle)) + 1.0 if len(each) else 1.0
+        told[:, 3] = (np.abs(lengths - middle) / spread).clip(0, 10)
+    return told
 
 
 def _ratio(counts: np.ndarray, other: np.ndarray) -> np.ndarray:

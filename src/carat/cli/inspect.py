@@ -82,8 +82,16 @@ def _explainer_line(explainer: dict[str, Any] | None, training: dict[str, Any]) 
     return f"{explainer['name']}, its likelihoods are off by {error:.4f} on average"
 
 
-def _signs(facts: dict[str, Any]) -> str:
-    return "scores and alarms" if facts.get("gate") else "scores"
+def _where_line(facts: dict[str, Any]) -> str:
+    """Where anomalous begins; no share is named that is less than one of the rows it was set on."""
+    threshold, gate, training = facts["threshold"], facts.get("gate"), facts["training"]
+    if threshold["quantile"] is None:
+        return f"scores below {threshold['value']:g}{' and high alarms' if gate else ''}"
+    signs = "scores and alarms" if gate else "scores"
+    rows = training.get("found", {}).get("records", training["held_out"]) if gate else training["held_out"]
+    if threshold["quantile"] * rows + 1e-9 < 1:
+        return f"{signs} stranger than those of the few held-out rows"
+    return f"{signs} of the strangest {100 * threshold['quantile']:g}% of normal rows"
 
 
 def _memory_line(explainer: dict[str, Any] | None) -> str:
@@ -116,12 +124,7 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
     from carat.results.ageing import Usual, described
 
     console = Console(emoji=False)
-    training, detector, threshold = facts["training"], facts["detector"], facts["threshold"]
-    where = (
-        f"{_signs(facts)} of the strangest {100 * threshold['quantile']:g}% of normal rows"
-        if threshold["quantile"] is not None
-        else f"scores below {threshold['value']:g}{' and high alarms' if facts.get('gate') else ''}"
-    )
+    training, detector = facts["training"], facts["detector"]
     lines = {
         "model": f"{path} (carat {facts['carat']})",
         "identity": facts["identity"],
@@ -129,7 +132,7 @@ def _print(path: Path, facts: dict[str, Any]) -> None:
         f"{training['held_out']:,} more held out",
         "detector": detector.get("name") or f"{detector['outside']} (your own, not stored)",
         "explainer": _explainer_line(facts["explainer"], training),
-        "anomalous": where,
+        "anomalous": _where_line(facts),
         "fit": f"profile {training['profile']}, seed {training['seed']}, {training['device']}, "
         f"{training['seconds']:.1f} s",
     }

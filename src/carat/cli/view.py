@@ -85,7 +85,9 @@ def _cell(view: EntityView) -> Text:
     if view.entity is None:
         return Text(f"{domain}missing", style=FAINT)
     if view.flagged:
-        return Text.assemble((domain, FLAGGED), (f"{plain(visible(view.entity))} ({view.likelihood:.2f})", f"{FLAGGED} reverse"))
+        return Text.assemble(
+            (domain, FLAGGED), (f"{plain(visible(view.entity))} ({view.likelihood:.2f})", f"{FLAGGED} reverse")
+        )
     return Text.assemble((domain, FAINT), plain(visible(view.entity)))
 
 

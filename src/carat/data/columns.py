@@ -77,6 +77,14 @@ class Columns:
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Columns:
         """From keyword arguments, with `columns` for `domains`; one that does not exist is refused by name."""
+        given = options.get("columns")
+        if isinstance(given, Columns):
+            others = [name for name in options if name != "columns"]
+            if others:
+                raise InputError(f"`{others[0]}` and a `Columns` were both given; put `{others[0]}` into the `Columns`")
+            return given
+        if isinstance(given, str):
+            raise InputError(f"`columns` must be a list of column names, got '{given}'; write ['{given}']")
         if "columns" in options:
             if options.get("domains") is not None:
                 raise InputError("`columns` and `domains` mean the same; use one of them")

@@ -63,6 +63,18 @@ def _float_text(array: pa.Array) -> pa.Array:
     return pa.array(texts, pa.string()).take(unique.indices)
 
 
+def is_typed(kind: pa.DataType) -> bool:
+    """Whether a column holds numbers or times by its type, so that how they read as text is `to_text`'s doing.
+
+    >>> is_typed(pa.float64()), is_typed(pa.date32()), is_typed(pa.string())
+    (True, True, False)
+    """
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return bool(number or pa.types.is_temporal(kind))
+
+
 def to_number(array: pa.Array, column: str) -> np.ndarray:
     """A numeric column as float64, NaN where missing; text is parsed, anything else in it is an error."""
     kind = array.type

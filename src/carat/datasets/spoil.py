@@ -7,11 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from carat.arguments import check_number, check_seed, known_arguments
 from carat.data.slips import KINDS, slip
 from carat.data.sources import frame_like, open_source
 from carat.data.text import to_text
 
 
+@known_arguments
 def spoil(
     frame: Any,
     share: float = 0.05,
@@ -46,6 +48,7 @@ def spoil(
         `column`, `before`, `after`, `kind`, and `group`, a number that errors made together share. Both are frames of
         the same library as `frame`, or Arrow tables.
     """
+    share, recurring, seed = check_number("share", share), check_number("recurring", recurring), check_seed(seed)
     source = open_source(frame)
     parts = [
         pa.table(

@@ -61,7 +61,13 @@ class EstimatorDetector(OutsideDetector):
             encoded = self._encode(data.train)
             try:
                 self.estimator_ = unfitted(self.estimator).fit(encoded)
-            except ValueError as error:
+            except (TypeError, ValueError) as error:
+                if self.encoding is not None and hasattr(self.estimator, "steps"):
+                    said = str(error).splitlines()[0] if str(error) else type(error).__name__
+                    raise InputError(
+                        f"the pipeline can't read the encoding '{self.encoding}' ({said}); if it encodes the columns "
+                        "by itself, pass encoding=None"
+                    ) from error
                 if self.encoding is not None or "to float" not in str(error):
                     raise
                 raise InputError(
@@ -184,6 +190,8 @@ def outside_detector(
     if isinstance(thing, type):
         raise InputError(f"detector must be an object, got the class {name}; write {name}()")
     options: dict[str, Any] = {} if encoding == "auto" else {"encoding": encoding}
+    if encoding == "auto" and _encodes(thing):
+        options = {"encoding": None}
     # PyOD's detectors are scikit-learn estimators too, with the opposite sign: they come first.
     if any(cls.__module__.split(".")[0] == "pyod" for cls in type(thing).__mro__):
         return PyodDetector(thing, **options)
@@ -204,6 +212,13 @@ def outside_detector(
         f"a detector is a name, a callable, a scikit-learn estimator with score_samples or decision_function, "
         f"or a PyOD detector; got {name}"
     )
+
+
+def _encodes(thing: Any) -> bool:
+    """Whether this is a pipeline that begins with an encoder of categories, which wants the text."""
+    steps = getattr(thing, "steps", None)
+    first = type(steps[0][1]).__name__ if isinstance(steps, list) and steps else ""
+    return first.endswith("Encoder") or first in ("ColumnTransformer", "DataFrameMapper", "TableVectorizer")
 
 
 def is_fitted(estimator: Any) -> bool:

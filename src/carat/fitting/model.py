@@ -24,6 +24,7 @@ from carat.datasets import Dataset
 from carat.detectors import FittedDetector, OutsideDetector
 from carat.explain import FittedExplainer, Judge, TransformerExplainer
 from carat.fitting.contents import contents_of
+from carat.fitting.describing import described
 from carat.fitting.identity import identity_of
 from carat.fitting.store import Contents, as_path, write_folder
 from carat.graph import KnowledgeGraph
@@ -86,28 +87,7 @@ class Model:
         return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
-        training, threshold = self.training, self.threshold
-        rows = f" of {training['records'] + training['held_out']:,} rows" if "records" in training else ""
-        scale = self.scale
-        where = f"below score {scale.threshold:.4g}"
-        if scale.alarm is not None:
-            where += f" or alarm {scale.alarm:.4g} or higher"
-        if threshold.quantile is not None:
-            which = "the lowest" if scale.alarm is None else "together"
-            where += f", {which} {100 * threshold.quantile:g}% of held-out rows"
-        detector = self.detector
-        parts = [f"detector {detector.describe() if isinstance(detector, OutsideDetector) else detector.name}"]
-        parts += [f"explainer {self.explainer.name}"] if self.explainer is not None else ["no explainer"]
-        parts += ["graph"] if self.graph is not None else []
-        names = ", ".join(self.vocabulary.names[:6]) + (", …" if len(self.vocabulary) > 6 else "")
-        return "\n".join(
-            [
-                f"Model {self.identity}{rows}: {len(self.vocabulary)} columns, {self.vocabulary.in_use:,} values",
-                f"  columns: {names}",
-                f"  {', '.join(parts)}",
-                f"  anomalous {where}",
-            ]
-        )
+        return described(self)
 
     __repr__ = __str__
 

@@ -9,6 +9,7 @@ from typing import Any
 from carat.data import Columns, Fingerprint, Fold, Schema, Table, Vocabulary, open_source, scan
 from carat.data.row_ids import RowIds
 from carat.data.scan import Scan
+from carat.data.sources.frames import check_row
 from carat.data.sources.watched import Watched
 from carat.datasets import Dataset
 from carat.observing import Observer, Remark, Silent
@@ -62,6 +63,7 @@ def prepare(data: Any, columns: Columns | None = None, *, observer: Observer | N
     """
     observer, chosen = observer or Silent(), columns or Columns()
     data = named_data(data)
+    check_row(data, ())
     if isinstance(data, Dataset):
         chosen, data = chosen.on(data.schema), data.table
     source = Watched(open_source(data), observer, "reading values", "reading rows")

@@ -91,6 +91,12 @@ def _detector(
     encoding: Encoding | Literal["auto"] | None,
     takes: Literal["frame", "ids"],
 ) -> FittedDetector | OutsideDetector:
+    if takes not in ("frame", "ids"):
+        raise InputError(f"`takes` must be 'frame' or 'ids', got {takes!r}")
+    if detector is None or isinstance(detector, str | FittedDetector):
+        for name, given, usual in (("encoding", encoding, "auto"), ("takes", takes, "frame")):
+            if given != usual:
+                raise InputError(f"`{name}` has no effect without a detector of your own; leave it out")
     if detector is None or isinstance(detector, str):
         made: FittedDetector = DETECTORS.find(detector or defaults.detector).load()()
         return made

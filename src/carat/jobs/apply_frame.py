@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from carat.arguments import check_flag, known_arguments
 from carat.auditing.applying.choosing import CERTAIN, Rules
 from carat.auditing.applying.frames import apply_to_frame
 from carat.auditing.applying.given import cell_list
@@ -13,6 +14,7 @@ from carat.jobs.apply_job import ApplyJob, ApplySummary, RevertJob
 from carat.observing import Observer, watching
 
 
+@known_arguments
 def apply(
     cells: Any,
     table: Any,
@@ -49,6 +51,7 @@ def apply(
         that of a path or a dictionary is an Arrow table.
     """
     rules = Rules(certain, decided_only)
+    check_flag("force", force)
     with watching(progress) as observer:
         if out is None:
             return apply_to_frame(cell_list(cells), table, rules, id=id, encoding=encoding, observer=observer)[0]
@@ -57,6 +60,7 @@ def apply(
         return job.run()
 
 
+@known_arguments
 def revert(
     changes: str | Path, table: str | Path, out: str | Path, *, force: bool = False, progress: bool | Observer = False
 ) -> ApplySummary:

@@ -260,6 +260,8 @@ def claim(checkpoints: Path, reading: Reading, options: AuditOptions, lesson: Ta
     """Mark a folder of checkpoints as this audit's, or refuse the folder of another one."""
     decides = {name: value for name, value in options.facts().items() if name != "top"}
     mine = {"carat": __version__, "data": reading.fingerprint, "options": decides}
+    if typed := [column.name for column in reading.table.columns if column.typed]:
+        mine["typed"] = typed  # the same text in a csv file is judged by its form, too
     if lesson is not None:
         mine["decisions"] = lesson.fingerprint()
     file = checkpoints / CLAIM

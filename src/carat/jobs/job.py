@@ -16,8 +16,10 @@ import torch
 from torch import Tensor
 
 from carat._version import __version__
+from carat.arguments import check_flag
 from carat.data import Fingerprint, Gathered, Sketch, Table, open_source
 from carat.data.row_ids import RowIds
+from carat.data.sources.frames import check_row
 from carat.data.text import visible
 from carat.errors import Cancelled, InputError
 from carat.fitting.model import Model, has_networks, opened
@@ -120,9 +122,11 @@ class Job(ABC, Generic[B]):
         observer: Observer | None = None,
         cancel: Cancel | None = None,
     ) -> None:
-        self.model, self.judge_all = model.with_gate(gate), judge_all
+        self.model = model.with_gate(gate)
+        self.judge_all = None if judge_all is None else check_flag("judge_all", judge_all)
         self.gated = "score" if self.model.gate is None else "both"
         self.data = data if isinstance(data, Table) else opened(data)
+        check_row(self.data, model.schema.domains)
         self.observer, self.cancel = observer or Silent(), cancel or Cancel()
         self.detector = model.detector_for(None if isinstance(data, Table) else self.data)
         self.scored: list[Any] = []

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from carat.arguments import check_flag
 from carat.data import Table
 from carat.data.vocabulary import MISSING
 from carat.errors import InputError
@@ -85,7 +86,7 @@ class RecourseJob(Job[ResultBatch]):
         like = None if isinstance(data, Table) else self.data
         self.method = model.method(method, like=like) if method is None or isinstance(method, str) else method
         self.settings = settings.resolve(model.vocabulary)
-        self.top, self.all = top, all
+        self.top, self.all = top, check_flag("all", all)
         self.summary = RecourseSummary()
 
     def _batches(self) -> Iterator[ResultBatch]:

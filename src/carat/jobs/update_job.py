@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from carat.arguments import check_flag
 from carat.data import Table, open_source
 from carat.errors import InputError
 from carat.fitting.model import Model, has_networks, opened
@@ -76,7 +77,7 @@ class UpdateJob(Job[ScoreBatch]):
         super().__init__(
             model, model.empty() if data is None else data, judge_all=False, observer=observer, cancel=cancel
         )
-        self.forget, self.all, self._adds = forget, all, data is not None
+        self.forget, self.all, self._adds = forget, check_flag("all", all), data is not None
         self.decided = None if decisions is None else Decided.read(decisions, model.vocabulary)
         self.summary = UpdateSummary()
 

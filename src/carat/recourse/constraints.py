@@ -63,12 +63,21 @@ class Constraints:
     cost: Costs | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.immutable, str):
-            raise InputError(f"immutable must be a list of columns, got '{self.immutable}'; write ['{self.immutable}']")
-        if self.max_changes is not None and self.max_changes < 1:
-            raise InputError(f"max_changes must be at least 1, got {self.max_changes}")
-        if self.min_support < 0:
-            raise InputError(f"min_support must not be negative, got {self.min_support}")
+        object.__setattr__(self, "immutable", _texts("immutable", self.immutable, "columns"))
+        for name in ("allowed", "forbidden"):
+            given = getattr(self, name)
+            if not isinstance(given, Mapping):
+                raise InputError(f"`{name}` must name columns and their values, as {{'City': ['Rome']}}; got {given!r}")
+            lists = {column: _texts(f"{name}['{column}']", values, "values") for column, values in given.items()}
+            object.__setattr__(self, name, lists)
+        for name, least in (("max_changes", 1), ("min_support", 0)):
+            given = getattr(self, name)
+            if given is None and name == "max_changes":
+                continue
+            if isinstance(given, bool) or not hasattr(given, "__index__"):
+                raise InputError(f"`{name}` must be a whole number, got {given!r}")
+            if given < least:
+                raise InputError(f"`{name}` must be at least {least}, got {given}")
         for pair in self.forbidden_pairs:
             if len(pair) != 2:
                 raise InputError(f"'forbidden_pairs': a pair names two columns and their values, got {dict(pair)}")
@@ -111,6 +120,13 @@ class Constraints:
     def resolve(self, vocabulary: Vocabulary) -> ResolvedConstraints:
         """The same in ids; a domain that does not exist is refused, an entity that training never met is noted."""
         return _Resolver(self, vocabulary).resolve()
+
+
+def _texts(name: str, given: Any, of: str) -> list[Any]:
+    """A list of columns or values, also from an index or an array; a single text is no list of its letters."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"`{name}` must be a list of {of}, got {given!r}; write [{given!r}]")
+    return list(given)
 
 
 @dataclass(frozen=True)

@@ -288,8 +288,7 @@ class Explanation:
             chance = f"about {rarest.expected:,.0f}" if rarest.expected >= 10 else f"about {rarest.expected:.1f}"
             seen = f"seen together {_only(rarest.together)}" if rarest.together else "never seen together"
             said.append(
-                f"The rarest pair is {one.named} and {other.named}: "
-                f"{seen}, while chance alone would give {chance}."
+                f"The rarest pair is {one.named} and {other.named}: {seen}, while chance alone would give {chance}."
             )
         elif not new and not lacking and len(present) > 1:
             said.append("No pair of its values is rare.")

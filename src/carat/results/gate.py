@@ -21,6 +21,8 @@ CROWD = 2
 """Where more than so many times the records to be listed are nearly equal, the alarm can't tell them apart."""
 FEWEST = 5
 """A crowd is at least more than `CROWD` times this."""
+LIKELY = 0.5
+"""Where too few records are held out to say which alarm is rare, a wrong value must at least be likelier than not."""
 GATES = ("both", "score")
 """What can decide which records are listed: score and alarm, or the score alone."""
 
@@ -56,16 +58,26 @@ class Gate:
         A quantile moves both; a score is the cut of the scores, and the alarm keeps the cut of the usual quantile. Of
         the records that the cuts are set on, no more than the quantile is listed: ties stay out, and so do crowds of
         nearly equal alarms, among which other records would fall on either side by chance; there the score decides.
-        Where the records are so few that the quantile is less than one of them, what is listed is stranger than all.
+        Where the records are so few that the quantile is less than one of them, what is listed is stranger than all,
+        and an alarm is `LIKELY` at least: being above a handful of tiny alarms means nothing.
         """
         scores, alarms = self.pairs.unbind(dim=1)
         quantile = QUANTILE if threshold.quantile is None else threshold.quantile
-        count = math.floor(quantile * len(scores) + 1e-9)
+        count = self._count(quantile)
         # Strictly above the first alarm that may no longer be listed, strictly below the first such score.
         cut = _above_crowds(alarms, round(self.by_alarm * count), CROWD * max(count, FEWEST))
+        cut = cut if count else cut.clamp(min=LIKELY)
         rest = scores[alarms < cut].sort().values
         score = float(rest[count - (len(scores) - len(rest))])
         return Cuts(score if threshold.value is None else threshold.value, float(cut))
+
+    def _count(self, quantile: float) -> int:
+        """How many of the records a quantile may list."""
+        return math.floor(quantile * len(self.pairs) + 1e-9)
+
+    def measures(self, quantile: float) -> bool:
+        """Whether there are enough records to say which of them a quantile lists."""
+        return self._count(quantile) > 0
 
     def tensors(self) -> dict[str, Tensor]:
         """For the model folder; with `facts`, `from_stored` reads them back."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from carat.arguments import check_count
 from carat.data.sources import frame_like
 from carat.errors import InputError, warn_renamed
 from carat.observing import Remark
@@ -37,7 +38,7 @@ class _Strangest:
 STRANGEST = _Strangest()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RecourseResult:
     """The suggested fixes for some rows of a table, as `Model.recourse` returns them.
 
@@ -184,6 +185,9 @@ class RecourseResult:
         Args:
             show: suggested fixes per row, at most; None gives all of them.
         """
+        return self._explained(check_count("show", show))
+
+    def _explained(self, show: int | None) -> Iterator[Explanation]:
         for batch in self.batches:
             for start in range(0, len(batch), EXPLAINED):
                 some = batch.take(torch.arange(start, min(start + EXPLAINED, len(batch))))
@@ -196,6 +200,7 @@ class RecourseResult:
             record: the row's number, index label or ID, as in the column `record`. By default, the strangest row.
             show: suggested fixes to show, at most; None gives all of them.
         """
+        show = check_count("show", show)
         if record is STRANGEST:
             first = self._strangest(1, show=show)
             if not first:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from carat.arguments import check_flag
 from carat.auditing.decisions import CellList, ListedCell
 from carat.errors import InputError
 
@@ -30,6 +31,7 @@ class Rules:
     def __post_init__(self) -> None:
         if isinstance(self.certain, bool) or not isinstance(self.certain, int | float) or not 0 < self.certain <= 1:
             raise InputError(f"`certain` is a probability, above 0 and at most 1; got {self.certain!r}")
+        check_flag("decided_only", self.decided_only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,12 @@ class Chosen:
 def choose(cells: CellList, rules: Rules) -> Chosen:
     """Go through a list; cells that are fixed together are changed together or not at all."""
     found = Chosen()
+    undecided = next((cell for cell in cells if cell.decision is None), None)
+    if cells.lacks and undecided is not None and not rules.decided_only:
+        raise InputError(
+            f"{cells.label}: no column '{cells.lacks[0]}', and row {undecided.line} is undecided; put the column back, "
+            "or use `decided_only`"
+        )
     groups: dict[str, list[ListedCell]] = {}
     for cell in cells:
         # Whoever types another value has left the proposal behind, and the group with it.

@@ -16,7 +16,7 @@ from carat.data.sources import Source
 from carat.data.sources.csv import CsvSource
 from carat.data.sources.jsonl import JsonLinesSource
 from carat.data.text import to_text
-from carat.errors import InputError, nearest
+from carat.errors import COLUMNS, InputError, nearest
 from carat.observing import Observer, Silent
 
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
@@ -187,7 +187,9 @@ def _batches(source: Source, places: Sequence[int], rows: frozenset[int] | None)
 def _id_place(source: Source, id: str) -> int:
     places = [place for place, name in enumerate(source.names) if name == id]
     if not places:
-        raise InputError(f"{source.label}: no column '{id}'; {nearest(id, source.names)} Name it with `id`")
+        raise InputError(
+            f"{source.label}: no column '{id}', which identifies the rows; {nearest(id, source.names, listed=COLUMNS)}"
+        )
     if len(places) > 1:
         raise InputError(f"{source.label}: there are {len(places)} columns named '{id}'; rename all but one")
     return places[0]

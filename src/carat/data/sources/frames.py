@@ -26,8 +26,8 @@ def open_frame(data: Any, label: str = "the table") -> Source:
     elif isinstance(data, Mapping):
         data = table_from_dict(data)
     elif is_record(data):
-        if isinstance(data.name, str) and not any(isinstance(name, str) for name in data.index):
-            raise InputError(f"this Series looks like a column, not like a row; pass a frame: df[['{data.name}']]")
+        if not any(isinstance(name, str) for name in data.index):
+            check_row(data, ())
         data = data.to_frame().T
     source = FrameSource(data, label)
     # Columns with lists of one cell are not told apart from one record; the hint does no harm there.
@@ -47,6 +47,8 @@ class FrameSource:
         self.names = check_names(self._table.column_names, label)
         self.index = _own_index(frame)
         """What names the rows of a pandas frame that has an index of its own, [n]; None where the place does."""
+        self.levels = tuple(str(name) for name in getattr(_pandas_index(frame), "names", ()) if name is not None)
+        """Names of the levels of a pandas index."""
         self.ambiguous = _ambiguous(frame)
         """Why the index of a pandas frame can't name its rows; None where it can, or where there is none."""
 
@@ -63,6 +65,21 @@ class FrameSource:
 def is_record(data: Any) -> bool:
     """Whether this is a pandas Series: one record, named by its columns."""
     return type(data).__name__ == "Series" and hasattr(data, "to_frame") and hasattr(data, "index")
+
+
+def check_row(data: Any, columns: Sequence[str]) -> None:
+    """Refuse a Series that has none of the columns of a row: it is a column of a table.
+
+    Args:
+        data: anything; what is no Series passes.
+        columns: that a row has some of; none where a whole table is asked for.
+    """
+    if not is_record(data) or any(str(name) in columns for name in data.index):
+        return
+    if isinstance(data.name, str):
+        raise InputError(f"this Series looks like a column, not like a row; pass a frame: df[['{data.name}']]")
+    if not columns:
+        raise InputError("a Series is no table; pass a frame")
 
 
 def _own_index(frame: Any) -> pa.Array | None:
@@ -182,7 +199,8 @@ def frame_like(table: pa.Table, like: Any, *, same_rows: bool = False) -> Any:
     if backend is nw.Implementation.PANDAS:
         for field in table.schema:
             if pa.types.is_list(field.type):
-                native[field.name] = table[field.name].to_pylist()
+                cells = table[field.name].to_pylist()
+                native[field.name] = cells or native[field.name].astype(object)  # an empty list would be numbers
         if same_rows:
             native.index = [like.name] if is_record(like) else like.index
     return native
