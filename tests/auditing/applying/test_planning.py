@@ -101,7 +101,7 @@ def test_rows_by_number_by_id_and_by_index() -> None:
         ([row("N-1", "City", "Lieth", "y")], None, "name that column with `id`"),
         ([row("N-9", "City", "x", "y")], "id", "no row of the table is named 'N-9'"),
         ([row(0, "Cty", "x", "y")], None, "row 1: the table has no column 'Cty'; did you mean 'City'"),
-        ([row("N-1", "City", "Lieth", "y")], "ID", "no column 'ID'; did you mean 'id'"),
+        ([row("N-1", "City", "Lieth", "y")], "ID", "no column 'ID', which identifies the rows; did you mean 'id'"),
         ([row(0, "City", "Leith", "y")], None, r"the table has 'Lieth' in row 0, column 'City', not 'Leith' \(it is"),
         ([row(2, "City", "Oslo", "y")], None, "has a blank cell in row 2, column 'City', not 'Oslo'"),
         (
