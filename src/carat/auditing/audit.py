@@ -16,6 +16,7 @@ from carat.auditing.decided import Decided
 from carat.auditing.findings import ColumnReport, Findings, Role
 from carat.auditing.judging import Jury, Known, Lessons, posterior, teach
 from carat.auditing.kinds import Describing, swaps
+from carat.auditing.newcomers import DOUBTED, UNSURE, doubtful
 from carat.auditing.options import AuditOptions
 from carat.auditing.pages import Pages
 from carat.auditing.programs import Pattern
@@ -69,7 +70,9 @@ def audit_table(
     error, rate = posterior(odds, jury.share)
     decided = Decided.of(eyes, taught, patterns)
     remarkable = np.where(unremarkable(eyes), 0.0, error.numpy())
-    return _findings(eyes, decided.error(remarkable), rate, trust, options, found, run, decided)
+    unsure = doubtful(eyes)
+    remarkable = np.where(unsure, np.minimum(remarkable, DOUBTED), remarkable)
+    return _findings(eyes, decided.error(remarkable), unsure, rate, trust, options, found, run, decided)
 
 
 def _pages(table: AuditTable, voted: tuple[int, ...], options: AuditOptions, run: Run, shelf: Shelf) -> Pages | None:
@@ -129,6 +132,7 @@ def _judged(eyes: Eyes, jury: Jury, run: Run, shelf: Shelf) -> Tensor:
 def _findings(
     eyes: Eyes,
     error: np.ndarray,
+    unsure: np.ndarray,
     rate: float,
     trust: Trust,
     options: AuditOptions,
@@ -145,7 +149,7 @@ def _findings(
     stage = run.observer.stage("proposing values", 2)
     proposed = propose(eyes, row, number, torch.from_numpy(flagged[row]), wrong)
     stage.advance()
-    confidence = np.minimum(wrong * trust.right(proposed), wrong)
+    confidence = np.minimum(wrong * trust.right(proposed), np.where(unsure[row, number], UNSURE, wrong))
     proposed, confidence = decided.proposals(*without_guesses(eyes, proposed, confidence))
     group = swaps(eyes, proposed)
     describing = Describing(eyes)

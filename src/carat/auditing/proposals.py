@@ -75,6 +75,7 @@ def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, 
     texts: list[str | None] = []
     others, told, vote = [], [], []
     believed = {number: _believed(eyes, number, rows[numbers == number]) for number in np.unique(numbers).tolist()}
+    bad = {number: _unfit(eyes, number, shares) for number, shares in believed.items()}
     numeric = {
         place: is_numeric(eyes.table.columns[place], eyes.texts[place].placeholder) for place in eyes.plan.places
     }
@@ -90,7 +91,7 @@ def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, 
         far = FAR if code < 0 else max(FAR, float(np.log(believed[number][code] + 1e-9)))
         ranked = _ranked(column.values[code] if code >= 0 else None, candidates, far)
         texts.append(ranked[0][0] if ranked else None)
-        others.append([text for text, _, _ in ranked[1 : 1 + ALTERNATIVES]])
+        others.append([text for text, _, _ in ranked[1:] if text not in bad[number]][:ALTERNATIVES])
         told.append(_sure(ranked, error[k], voted, code < 0))
         vote.append(ranked[0][2] if ranked else -np.inf)
     return Proposed(rows, numbers, texts, others, np.array(told, np.float32).reshape(-1, len(SURE)), np.array(vote))
@@ -103,6 +104,13 @@ def _believed(eyes: Eyes, number: int, doubted: np.ndarray) -> np.ndarray:
     kept = column.counts - np.bincount(codes[codes >= 0], minlength=len(column.values))
     found: np.ndarray = kept / max(int(column.counts.sum()), 1)
     return found
+
+
+def _unfit(eyes: Eyes, number: int, believed: np.ndarray) -> frozenset[str]:
+    """Values of a column that are no alternative: words for nothing, and those doubted wherever they stand."""
+    place = eyes.plan.places[number]
+    values, nothing = eyes.table.columns[place].values, eyes.texts[place].placeholder
+    return frozenset(values[code] for code in np.flatnonzero(nothing | (believed <= 0)).tolist())
 
 
 def _votes(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor) -> list[list[tuple[int, float]]]:

@@ -22,6 +22,8 @@ MARGIN, CLEAR = 2.0, 0.3
 """The vote disagrees where the value is so many nats below the best, and the best is likelier than this."""
 TIMES = 3.0
 """A variant is odd beside one that is so many times as frequent."""
+AWAY = 10.0
+"""A value is away from home where another column holds it so many times as often."""
 WORD_TIMES = 50.0
 """And a word beside one that it is a slip of."""
 FORMATTED, FEW, FOREIGN, FOREIGN_ALL = 0.9, 6, 0.02, 0.05
@@ -42,6 +44,27 @@ def suspicious(eyes: Eyes, sight: Sight) -> Tensor:
         odd[:, number] |= torch.from_numpy(by_text[column.codes[index]])
     # What is written out in the rest of its row is right, however new it is.
     found: Tensor = odd & ~(sight["contained"] > 0)
+    return found | torch.from_numpy(_exchanged(eyes, index))
+
+
+def _exchanged(eyes: Eyes, rows: np.ndarray) -> np.ndarray:
+    """Cells that hold a value of another column while that column's cell holds one of theirs, bool [r, c].
+
+    Rows with the same exchange vouch for each other, so the vote may find nothing odd in them.
+    """
+    places = eyes.plan.places
+    homes = np.full((len(rows), len(places)), -1, dtype=np.int64)
+    for number, place in enumerate(places):
+        known = eyes.texts[place]
+        away = known.told[:-1, OF_VALUES.index("foreign")] - 6 > np.log(AWAY)
+        home = np.append(np.where(away, known.elsewhere, -1), -1)
+        homes[:, number] = home[eyes.table.columns[place].codes[rows]]
+    found = np.zeros(homes.shape, dtype=bool)
+    for one, first in enumerate(places):
+        for other in range(one + 1, len(places)):
+            both = (homes[:, one] == places[other]) & (homes[:, other] == first)
+            found[:, one] |= both
+            found[:, other] |= both
     return found
 
 

@@ -130,8 +130,10 @@ def taught(cells: CellList, reading: Reading) -> Taught:
             continue
         row.append(found[0])
         at.append(found[1])
-        wrong.append(decision.word != "reject")
-        truth.append(right)
+        # What was decided may be done already, in a table that was fixed since.
+        done = right is not None and right == (_stands(reading, *found) or "")
+        wrong.append(decision.word != "reject" and not done)
+        truth.append(None if done else right)
         said.append(f"={decision.text}" if decision.word == "text" else decision.word)
     return Taught(
         np.array(row, dtype=np.int64),
@@ -148,6 +150,13 @@ def _truth(cell: ListedCell, decision: Decision) -> str | None:
     return cell.proposal if decision.word == "accept" else decision.text if decision.word == "text" else None
 
 
+def _stands(reading: Reading, row: int, place: int) -> str | None:
+    """The value of a cell; None where it is blank."""
+    column = reading.table.columns[place]
+    code = int(column.codes[row])
+    return None if code < 0 else column.values[code]
+
+
 def _rows(reading: Reading) -> dict[str, int]:
     """Row numbers by what names the rows; empty where row numbers do."""
     if reading.names is None:
@@ -162,8 +171,6 @@ def _found(cell: ListedCell, reading: Reading, rows: dict[str, int], places: lis
     if row is None or row >= reading.table.rows:
         return None
     for place in places:
-        column = reading.table.columns[place]
-        code = int(column.codes[row])
-        if not cell.checked or same_text(cell.value, None if code < 0 else column.values[code]):
+        if not cell.checked or same_text(cell.value, _stands(reading, row, place)):
             return row, place
     return None

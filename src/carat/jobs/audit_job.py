@@ -33,7 +33,7 @@ from carat.training import Run
 
 LISTED = 12
 """Columns that a remark names; a table may have hundreds."""
-FEW = 30
+FEW = 200
 """Rows below which other rows can hardly vouch for anything."""
 CLAIM = "audit.json"
 """The file that says which audit a folder of checkpoints belongs to."""
@@ -178,7 +178,11 @@ class AuditJob:
             )
         if reading.table.rows < FEW:
             rows = f"{reading.table.rows:,} row{' is' if reading.table.rows == 1 else 's are'}"
-            self.remark("few-rows", f"{rows} too few to learn much; treat the results as a first impression")
+            self.remark(
+                "few-rows",
+                f"{rows} too few to learn much; treat the list as a hint, and look at each cell before you change it",
+                warning=True,
+            )
 
     def _remark_columns(self, reading: Reading) -> None:
         """What is taken and what is left out, in one line each, before the work begins."""

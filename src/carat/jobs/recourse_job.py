@@ -25,6 +25,10 @@ from carat.results.gate import strangest_first
 
 BATCH = 256
 """Records that a method is given at once."""
+OURS = ("carat-plus", "instant")
+"""Methods that may answer that a record had better stay as it is."""
+DOUBTLESS = "no value looks wrong"
+IDLE = "changing another value would not make the row more normal"
 
 
 @dataclass
@@ -145,6 +149,7 @@ class RecourseJob(Job[ResultBatch]):
             outcome = self.method.find(some.table.ids.to(device), self.settings, some.score).to("cpu")
             self.summary.seconds += time.perf_counter() - began
             outcome = self._without_fixes_for_blanks(some, outcome)
+            outcome = self._without_idle_fixes(some, outcome)
             found = outcome.mask.sum(dim=1)
             self.summary.records += len(index)
             self.summary.counterfactuals += int(found.sum())
@@ -169,6 +174,37 @@ class RecourseJob(Job[ResultBatch]):
             listed = ", ".join(names[domain] for domain in lacking.nonzero().flatten().tolist())
             reasons[row] = f"no value looks wrong, but {listed} is blank, and carat recourse fills no blanks"
         return replace(outcome, mask=outcome.mask & ~blank[:, None], reasons=reasons)
+
+    def _without_idle_fixes(self, chosen: _Chosen, outcome: Outcome) -> Outcome:
+        """The same without counterfactuals that change what looks right for nothing.
+
+        Where no value of an anomalous record that may change is in doubt, only what makes the record more normal is a
+        fix. The paper's method and the baselines stay as they are, and so does everything where the judge is not asked.
+        """
+        if self.gated == "score" or self.method.name not in OURS:
+            return outcome
+        assert self.settings.resolved is not None
+        doubted = (flagged(outcome.likelihood) & self.settings.resolved[1].mutable.cpu()).any(dim=1)
+        listed = self.model.scale.anomalous(chosen.score, chosen.alarm) & ~doubted
+        idle = listed[:, None] & outcome.mask & (outcome.score <= chosen.score[:, None])
+        if not idle.any():
+            return outcome
+        left = outcome.mask & ~idle
+        # What is left moves up, in its order.
+        order = left.int().argsort(dim=1, descending=True, stable=True)
+        bare = outcome.mask.any(dim=1) & ~left.any(dim=1)
+        reasons = list(outcome.reasons)
+        for row in bare.nonzero().flatten().tolist():
+            said = reasons[row]
+            reasons[row] = f"{said or DOUBTLESS}; {IDLE}"
+        return replace(
+            outcome,
+            counterfactuals=outcome.counterfactuals.gather(1, order[..., None].expand_as(outcome.counterfactuals)),
+            mask=left.gather(1, order),
+            score=outcome.score.gather(1, order),
+            cost=None if outcome.cost is None else outcome.cost.gather(1, order),
+            reasons=reasons,
+        )
 
     def _remark_unknown(self) -> None:
         assert self.settings.resolved is not None

@@ -121,10 +121,11 @@ function clearChosen() {
   decide([...chosen.keys()].map((number) => [number, null]));
 }
 
-// A decision that was made before stays.
+// A decision that was made before stays; a row that is normal, or that no fix makes so, is left to a person.
 function chooseBest(records) {
-  const open = records.filter((record) => record.counterfactuals.length && !chosen.has(numberOf.get(record)));
-  decide(open.map((record) => [numberOf.get(record), 0]));
+  const open = records.filter((record) => record.anomalous && !chosen.has(numberOf.get(record)));
+  const fixes = open.map((record) => [numberOf.get(record), record.counterfactuals.findIndex((fix) => fix.valid)]);
+  decide(fixes.filter(([, at]) => at >= 0));
 }
 
 recallChosen();
