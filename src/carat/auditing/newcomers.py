@@ -32,7 +32,7 @@ def explained(known: ValueTexts, foreign: np.ndarray) -> np.ndarray:
     found: np.ndarray = foreign | known.placeholder | (known.variant >= 0) | (known.elsewhere >= 0)
     for texts in (known.rewritten, known.spelt):
         found |= np.array([text is not None for text in texts], dtype=bool)
-    return found | (told[:, OF_VALUES.index("misspelt word")] > 0)
+    return found | (told[:, [OF_VALUES.index(name) for name in ("misspelt word", "off its template")]] > 0).any(axis=1)
 
 
 def doubtful(eyes: Eyes) -> np.ndarray:

@@ -31,6 +31,8 @@ PART = 256
 FAR = -9.0
 """What a value that this is no slip of is worth as its origin, in nats, at least: any value can stand in place of
 another, and the more often something stands where it belongs, the likelier it is to stand in a wrong place, too."""
+FARTHER = -13.0
+"""The same for a value with a misspelt word in it: nobody writes another value and misspells that, too."""
 WHICH = 2.0
 """What it takes, in nats, that a slip made just this text and none of the others that it could have made."""
 ALTERNATIVES = 3
@@ -89,6 +91,8 @@ def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, 
         if nothing and max(candidates.values(), default=-np.inf) < np.log(0.5):
             candidates = {"": 0.0}  # a word for nothing among numbers, and nobody knows the number
         far = FAR if code < 0 else max(FAR, float(np.log(believed[number][code] + 1e-9)))
+        if code >= 0 and known.spelt[code] is not None:
+            far = FARTHER
         ranked = _ranked(column.values[code] if code >= 0 else None, candidates, far)
         texts.append(ranked[0][0] if ranked else None)
         others.append([text for text, _, _ in ranked[1:] if text not in bad[number]][:ALTERNATIVES])

@@ -74,6 +74,7 @@ def odd_values(column: AuditColumn, known: ValueTexts) -> np.ndarray:
     odd: np.ndarray = np.array([text is not None for text in known.rewritten], dtype=bool)
     odd |= told[:, OF_VALUES.index("variant")] > np.log(TIMES)
     odd |= told[:, OF_VALUES.index("misspelt word")] > np.log(WORD_TIMES)
+    odd |= told[:, OF_VALUES.index("off its template")] > np.log(WORD_TIMES)
     odd |= foreign_shapes(column)
     if is_numeric(column, known.placeholder):
         odd |= known.placeholder

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from carat.auditing.table import AuditColumn, AuditTable
+from carat.auditing.templates import off_template
 from carat.auditing.words import misspelt
 from carat.data.spelling import (
     LONGEST,
@@ -38,6 +39,7 @@ OF_VALUES = (
     "rarest letters",
     "length",
     "misspelt word",
+    "off its template",
 )
 """What is said of every value of a column."""
 OF_CELLS = ("like the first", "a slip from the first", "like the second", "a slip from the second")
@@ -189,6 +191,7 @@ def _of_column(
     told[:size, 7] = nothing
     told[:size, 8] = [text is not None for text in rewritten.text]
     told[:size, 11], spelt = misspelt(values, counts)
+    told[:size, 12] = off_template(values, counts)
     weight = counts / cells
     habit = [np.log((size + 1) / (cells + 1))] + [float((told[:size, k] * weight).sum()) for k in (1, 5, 9, 6)]
     return ValueTexts(
