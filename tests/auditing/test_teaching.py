@@ -118,3 +118,27 @@ def test_cells_are_found_by_row_and_value() -> None:
 def test_a_column_that_is_not_there_is_named() -> None:
     with pytest.raises(InputError, match="no column 'Countri'.*Country"):
         carat.audit(planted(), decisions=decided((0, "Countri", "Peru", "reject")))
+
+
+def test_a_pattern_makes_no_fix_less_sure() -> None:
+    table = planted()
+    sizes = ["16 oz" if row % 20 == 1 else text.split()[0] for row, text in enumerate(table["Size"].to_pylist())]
+    table = table.set_column(2, "Size", pa.array(sizes))
+    given = decided((1, "Size", "16 oz", "=16"), (21, "Size", "16 oz", "=16"), (41, "Size", "16 oz", "=16"))
+    taught_it, alone = carat.audit(table, decisions=given), carat.audit(table, decisions=given, patterns=False)
+
+    def sure(result: carat.AuditResult) -> dict[tuple[int, str, str], float]:
+        lines = result.to_arrow().to_pylist()
+        return {(one["record"], one["column"], one["proposal"]): one["confidence"] for one in lines}
+
+    with_it, without = sure(taught_it), sure(alone)
+    agreed = with_it.keys() & without.keys()
+    assert len(agreed) > 3
+    assert all(with_it[cell] >= without[cell] for cell in agreed)
+
+
+def test_what_is_done_already_is_not_asked_for_again() -> None:
+    table = planted()
+    given = decided((30, "Country", "Norway", "=Peru"), (3, "City", "Callao ", "=Callao"))
+    fixed = table.set_column(1, "Country", pa.array([PLACES[row % 3][1] for row in range(table.num_rows)]))
+    assert not {(30, "Country"), (3, "City")} & set(cells_of(carat.audit(fixed, decisions=given)))

@@ -83,14 +83,16 @@ class Decided:
             place = self.eyes.plan.places[number]
             code = int(self.eyes.table.columns[place].codes[row])
             if code >= 0 and (text := self.rewritten[number][code]) is not None:
-                texts[k], sure[k] = text, self.sure[number][code]
+                # Where the audit says the same, the decisions bear it out: they make it no less sure.
+                known = sure[k] if texts[k] == text else 0.0
+                texts[k], sure[k] = text, max(known, self.sure[number][code])
             if (row, number) in self.cells:
                 texts[k], pattern = self.cells[row, number]
                 sure[k] = self.made[pattern].sure
             at = None if self.taught is None else self.taught.at(row, place)
             if self.taught is not None and at is not None and self.taught.wrong[at]:
-                known = self.taught.truth[at]
-                texts[k], sure[k] = (known, SURE) if known is not None else (texts[k], min(sure[k], 0.5))
+                truth = self.taught.truth[at]
+                texts[k], sure[k] = (truth, SURE) if truth is not None else (texts[k], min(sure[k], 0.5))
         return replace(proposed, text=texts), sure
 
     def said(self, row: np.ndarray, number: np.ndarray) -> list[str]:
