@@ -1,6 +1,6 @@
 """What each signal of the judge, each source and each opinion adds, and the best that the sources allow.
 
-    python benchmarks/ablation.py --models DIR/models [--data flights|FILE]… [--seed 0]
+    python benchmarks/ablation.py --models DIR/models [--data flights|FILE]… [--seed 0] [--part signals|sources|bound]
 
 The models are those of `carat bench --profile fast`, with a judge put beside their transformer as in
 `benchmarks/stacked.py`. Printed on the 400 anomalies of the seed:
@@ -132,6 +132,7 @@ def main() -> None:
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--data", action="append")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", choices=["signals", "sources", "bound"])
     arguments = parser.parse_args()
     for name in arguments.data or ["flights"]:
         dataset, _ = read(name)
@@ -143,7 +144,7 @@ def main() -> None:
         def show(what: str, **found: Any) -> None:
             print(json.dumps({"data": dataset.name, "variant": what, **found}), flush=True)  # noqa: B023
 
-        for group in (None, *GROUPS):
+        for group in (None, *GROUPS) if arguments.part in (None, "signals") else ():
             changed = model if group is None else without_signals(model, trial, run, group)
             assert isinstance(changed.explainer, Judge)
             contest = Contest.of(trial, changed, run)
@@ -158,11 +159,13 @@ def main() -> None:
             ranking = method.make_ranking(0.5, 0.0)
             assert isinstance(ranking, BlendRanking)
             assert isinstance(method.source, UnionSource)
-            show(f"{kind}, all sources", **recovered(method, contest))
-            for part in (*method.source.sources, *ranking.opinions):
-                show(f"{kind}, without {part}", **recovered(without_part(method, trial, run, part), contest))
-            show(f"{kind}, domains by the judge alone", **recovered(replace(method, suspects=None), contest))
-            show(f"{kind}, wrong domains given", **bound(method, contest))
+            if arguments.part in (None, "sources"):
+                for part in (*method.source.sources, *ranking.opinions):
+                    show(f"{kind}, without {part}", **recovered(without_part(method, trial, run, part), contest))
+            if arguments.part in (None, "bound"):
+                show(f"{kind}, all sources", **recovered(method, contest))
+                show(f"{kind}, domains by the judge alone", **recovered(replace(method, suspects=None), contest))
+                show(f"{kind}, wrong domains given", **bound(method, contest))
 
 
 if __name__ == "__main__":
