@@ -95,8 +95,11 @@ class Witnessed:
 
 
 def asked(remembered: Memory, ids: Tensor, targets: Tensor) -> Ballot:
-    """The vote on records ids [n, m] with all targets, bool [n, m], hidden."""
-    return remembered.ask(ids, targets[:, None].expand(-1, ids.shape[1], -1))
+    """The vote on the targets, bool [n, m], of records ids [n, m], all of them hidden."""
+    width = max(int(targets.sum(dim=1).max()) if len(targets) else 0, 1)
+    # The targets first; where a record has fewer, another domain fills the place, and nobody reads the answer.
+    domains = targets.int().argsort(dim=1, descending=True, stable=True)[:, :width]
+    return remembered.ask(ids, targets[:, None].expand(-1, width, -1), asked=domains)
 
 
 def memory(parts: ModelParts) -> MemorySource:
