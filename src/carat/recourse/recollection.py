@@ -89,9 +89,9 @@ class Witnessed:
         if not versions.numel():
             return torch.zeros(versions.shape[:2], device=base.device)
         device = self.heard.table.device
-        flat = versions.flatten(0, 1).to(device)
-        said = self.heard.tell(flat, torch.zeros(flat.shape, dtype=torch.bool, device=device))[..., 0]
-        return (said.view(versions.shape).to(base.device) * (versions != base[:, None])).sum(dim=2)
+        flat, replaced = versions.flatten(0, 1).to(device), (versions != base[:, None]).flatten(0, 1).to(device)
+        said = self.heard.told_of(flat, replaced)
+        return said.view(versions.shape).to(base.device).sum(dim=2)
 
 
 def asked(remembered: Memory, ids: Tensor, targets: Tensor) -> Ballot:
