@@ -34,7 +34,6 @@ from stages import Stages, bound
 from torch import Tensor
 
 import carat
-from carat import jobs
 from carat.data import Table
 from carat.data.table import Unseen
 from carat.devices import pick_device
@@ -43,6 +42,7 @@ from carat.experiments.trial import Trial
 from carat.explain import Judge
 from carat.fitting import Model
 from carat.graph import KnowledgeGraph
+from carat.jobs.recourse_job import batch_rows
 from carat.protocols import Explainer
 from carat.recourse import Guided, Method, Settings
 from carat.registry import PROFILES
@@ -129,11 +129,10 @@ def rates(call: Callable[[], object], records: int) -> dict[str, float]:
 
 def measured(model: Model, method: Method, ids: Tensor, frame: pa.Table, profile: bool) -> dict[str, object]:
     """All figures of a method."""
-    table = Table(ids, model.vocabulary, Unseen.join([]))
 
     def alone() -> None:
-        job = jobs.recourse(model, table, method=method, all=True, gate="score")
-        jobs.pour(job, [])
+        for part in ids.split(batch_rows(model.device)):
+            method.find(part.to(model.device), Settings()).to("cpu")
 
     model.recourse(frame.slice(0, 64), method=method, all=True)  # what is made once is made now
     first = model.recourse(frame, method=method, all=True, k=1)

@@ -16,7 +16,9 @@ from carat.memory import LARGE, Ballot, Memory, Tally
 from carat.threads import side_by_side
 
 PART_ROWS = 64
-"""Records asked about at once: larger parts no longer fit the caches."""
+"""Records asked about at once on a CPU: larger parts no longer fit the caches."""
+CELLS = 1 << 28
+"""Numbers that a vote holds at once on a GPU: small parts leave it waiting for the next call."""
 LEAST = 1e-12
 WORST = 2
 """Margins of other domains that the judge is told of."""
@@ -66,6 +68,15 @@ def _rate(share: Tensor) -> Tensor:
     return (share + 1e-3).log()
 
 
+def part_rows(memory: Memory) -> int:
+    """Records asked about at once."""
+    if memory.device_.type == "cpu":
+        return PART_ROWS
+    domains = memory.records_.vocabulary.sizes
+    looked_at = len(memory.records_) if len(memory.records_) <= memory.exact else memory.limit
+    return max(CELLS // max(int(domains.max()), looked_at * len(domains)), 1)
+
+
 def signals(memory: Memory, heard: Witnesses, lessons: Lessons) -> Tensor:
     """Signals of every entity of some records, float32 [n, m, TOLD], on the CPU.
 
@@ -82,7 +93,7 @@ def looks(
     memory: Memory, heard: Witnesses, lessons: Lessons, done: Callable[[Lessons], object] | None = None
 ) -> list[tuple[Tensor, Tensor]]:
     """What `look` makes of the records, part by part; `done` is told of each."""
-    parts = lessons.split(PART_ROWS)
+    parts = lessons.split(part_rows(memory))
     memory.records_.prepare()
     # A GPU is busy with one part at a time.
     most = None if memory.device_.type == "cpu" else 1

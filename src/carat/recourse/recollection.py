@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from carat.data.vocabulary import FIRST
+from carat.explain.signals import part_rows
 from carat.explain.witnesses import Witnesses
 from carat.memory import Ballot, Memory
 from carat.recourse.candidates import DenseSource
 from carat.recourse.parts import ModelParts
 
-PART_ROWS = 64
 LEAST = 1e-30
 
 
@@ -30,14 +30,15 @@ class MemorySource(DenseSource):
 
     def log_probability(self, ids: Tensor, targets: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
         """The vote on every target domain."""
-        for start in range(0, len(ids), PART_ROWS):
-            chosen = targets[start : start + PART_ROWS]
-            ballot = asked(self.memory, ids[start : start + PART_ROWS], chosen)
+        rows = part_rows(self.memory)
+        for start in range(0, len(ids), rows):
+            chosen = targets[start : start + rows]
+            ballot = asked(self.memory, ids[start : start + rows], chosen)
             for domain in range(ids.shape[1]):
-                rows = chosen[:, domain].nonzero().flatten()
-                if len(rows):
-                    share = ballot.probability(domain, rows.to(self.memory.device_)).clamp(min=LEAST)
-                    yield domain, rows + start, share.log().to(ids.device)
+                mine = chosen[:, domain].nonzero().flatten()
+                if len(mine):
+                    share = ballot.probability(domain, mine.to(self.memory.device_)).clamp(min=LEAST)
+                    yield domain, mine + start, share.log().to(ids.device)
 
 
 class Together:
@@ -60,7 +61,7 @@ class Together:
             return found
         replaced = versions[:, 0] != base
         several = (replaced.sum(dim=1) > 1).nonzero().flatten()
-        for rows in several.split(PART_ROWS):
+        for rows in several.split(part_rows(self.memory)):
             ballot = asked(self.memory, base[rows], replaced[rows])
             mine, chosen = versions[rows].to(self.memory.device_), replaced[rows].to(self.memory.device_)
             single = torch.zeros(mine.shape[:2], device=mine.device)
