@@ -80,7 +80,7 @@ class DecoderP(nn.Module):
         pushed = (base @ weight.permute(2, 0, 1).flatten(1)).unflatten(-1, (width, count))  # [n, m, width, bilinear]
         joined = (z.transpose(1, 2) @ pushed).transpose(1, 2)  # [n, C, m, bilinear]
         joined = joined + self.bias
-        joined[changed] = self._join(x[changed], z[changed])
+        joined[changed] = self._join(x[changed], z[changed]).to(joined.dtype)
         logits: Tensor = self._head(joined.flatten(0, 1)).unflatten(0, joined.shape[:2])
         return logits
 

@@ -16,7 +16,9 @@ from carat.memory import LARGE, Ballot, Memory, Tally
 from carat.threads import side_by_side
 
 PART_ROWS = 64
-"""Records asked about at once: larger parts no longer fit the caches."""
+"""Records asked about at once on a CPU: larger parts no longer fit the caches."""
+CELLS = 1 << 28
+"""Numbers that a vote holds at once on a GPU: small parts leave it waiting for the next call."""
 LEAST = 1e-12
 WORST = 2
 """Margins of other domains that the judge is told of."""
@@ -66,6 +68,15 @@ def _rate(share: Tensor) -> Tensor:
     return (share + 1e-3).log()
 
 
+def part_rows(memory: Memory) -> int:
+    """Records asked about at once."""
+    if memory.device_.type == "cpu":
+        return PART_ROWS
+    domains = memory.records_.vocabulary.sizes
+    looked_at = len(memory.records_) if len(memory.records_) <= memory.exact else memory.limit
+    return max(CELLS // max(int(domains.max()), looked_at * len(domains)), 1)
+
+
 def signals(memory: Memory, heard: Witnesses, lessons: Lessons) -> Tensor:
     """Signals of every entity of some records, float32 [n, m, TOLD], on the CPU.
 
@@ -82,7 +93,7 @@ def looks(
     memory: Memory, heard: Witnesses, lessons: Lessons, done: Callable[[Lessons], object] | None = None
 ) -> list[tuple[Tensor, Tensor]]:
     """What `look` makes of the records, part by part; `done` is told of each."""
-    parts = lessons.split(PART_ROWS)
+    parts = lessons.split(part_rows(memory))
     memory.records_.prepare()
     # A GPU is busy with one part at a time.
     most = None if memory.device_.type == "cpu" else 1
@@ -106,7 +117,7 @@ def look(memory: Memory, heard: Witnesses, part: Lessons) -> tuple[Tensor, Tenso
     itself = torch.eye(domains, dtype=torch.bool, device=x.device)
     worst, which = margin[:, None].expand(-1, domains, -1).masked_fill(itself, 0).topk(min(WORST, domains), dim=2)
     again = ballot.again(hidden.scatter(2, which[..., :1], True))
-    own_again, best_again, _, second = _standings(again)
+    own_again, best_again, _, second = _standings(again, entropy=False)
     count = ballot.count(x)
     told = [own, best, entropy, ballot.most, (count + 1.0).log(), ((count == 0) & ~missing).float(), missing.float()]
     repeated = [own_again, (best_again - own_again).clamp(min=0).masked_fill(missing, 0.0)]
@@ -115,23 +126,31 @@ def look(memory: Memory, heard: Witnesses, part: Lessons) -> tuple[Tensor, Tenso
     return torch.cat([voted, said], dim=2).cpu(), torch.stack([first, second], dim=2).cpu()
 
 
-def _standings(ballot: Ballot) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _standings(ballot: Ballot, *, entropy: bool = True) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Of every domain, [b, m] each; see `standing`."""
-    found = [standing(ballot, domain) for domain in range(ballot.ids.shape[1])]
-    own, best, entropy, entity = (torch.stack([each[k] for each in found], dim=1) for k in range(4))
-    return own, best, entropy, entity
+    found = [standing(ballot, domain, entropy=entropy) for domain in range(ballot.ids.shape[1])]
+    own, best, spread, entity = (torch.stack([each[k] for each in found], dim=1) for k in range(4))
+    return own, best, spread, entity
 
 
-def standing(ballot: Ballot, domain: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """How the entities of a domain did: own log-probability, that of the best, the entropy, who is best, [b] each."""
+def standing(ballot: Ballot, domain: int, *, entropy: bool = True) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """How the entities of a domain did: own log-probability, that of the best, the entropy, who is best, [b] each.
+
+    Args:
+        ballot: the vote.
+        domain: asked about.
+        entropy: False leaves it at 0.
+    """
     x = ballot.ids[:, domain, None]
+    none = torch.zeros(len(x), device=x.device)
     if len(ballot.counts_of(domain)) > LARGE:
         tally = Tally.of(ballot, domain)
         own, (entity, best) = tally.at(x).squeeze(1), tally.top(1)
-        return own.clamp(min=LEAST).log(), best.squeeze(1).clamp(min=LEAST).log(), tally.entropy(), entity.squeeze(1)
+        spread = tally.entropy() if entropy else none
+        return own.clamp(min=LEAST).log(), best.squeeze(1).clamp(min=LEAST).log(), spread, entity.squeeze(1)
     share = ballot.probability(domain).clamp(min=LEAST)
-    log = share.log()
     new = ballot.unseen_probability(domain).clamp(min=LEAST).log()
-    mine = log.gather(1, (x - FIRST).clamp(min=0)).squeeze(1)
-    best, entity = log.max(dim=1)
-    return torch.where(x.squeeze(1) >= FIRST, mine, new), best, -(share * log).sum(dim=1), entity + FIRST
+    mine = share.gather(1, (x - FIRST).clamp(min=0)).squeeze(1).log()
+    best, entity = share.max(dim=1)
+    spread = -(share * share.log()).sum(dim=1) if entropy else none
+    return torch.where(x.squeeze(1) >= FIRST, mine, new), best.log(), spread, entity + FIRST

@@ -86,6 +86,22 @@ class Witnesses:
             return torch.zeros((*ids.shape, len(TOLD)), device=ids.device)
         return torch.stack([ratio.sum(dim=2), ratio.amax(dim=2), ratio.amin(dim=2)], dim=2)
 
+    def told_of(self, ids: Tensor, chosen: Tensor) -> Tensor:
+        """The sum of what the witnesses say of some entities of ids int64 [n, m], bool [n, m]; 0 of the others, [n, m].
+
+        None of them is counted from the record itself.
+        """
+        record, domain = chosen.nonzero(as_tuple=True)
+        rows, heard = ids[record] + self.offsets, self.heard[domain]  # [p, m], [p, J]
+        entity, beside = rows.gather(1, domain[:, None]), rows.gather(1, heard)
+        known = ids[record] >= FIRST
+        seen = self.pairs.singles[entity]
+        there = known.gather(1, domain[:, None]) & known.gather(1, heard) & (seen > 0)
+        place = self._place(domain[:, None], seen, beside, self.pairs.count(entity, beside))
+        said = torch.zeros(ids.shape, dtype=self.table.dtype, device=ids.device)
+        said[record, domain] = (self.table.flatten()[place] * there).sum(dim=1)
+        return said
+
     def _classes(self, ids: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
         """Places in the flat table, int64 [n, m, J], and where there is something to say, bool.
 
@@ -99,15 +115,25 @@ class Witnesses:
         there = known[:, :, None] & known[:, self.heard] & (seen > 0)
         together = self.pairs.count(rows[:, :, None], beside)
         together = together - (own[:, :, None] & own[:, self.heard]).to(torch.int64)
+        domains = torch.arange(len(self.heard), device=ids.device)[:, None]
+        return self._place(domains, seen, beside, together), there
+
+    def _place(self, domain: Tensor, seen: Tensor, beside: Tensor, together: Tensor) -> Tensor:
+        """Places in the flat table, int64 [..., J].
+
+        Args:
+            domain: that asks, int64 [..., 1].
+            seen: how often its entity was seen, [..., 1].
+            beside: the entities beside it, as rows of the layout, [..., J].
+            together: how often each was seen together with it, [..., J].
+        """
         chance = seen * self.pairs.singles[beside] / max(self.pairs.records, 1)
         level = torch.where(together <= 0, 0, torch.where(together < chance, 1, 2))
-        device = ids.device
+        device, heard = beside.device, self.heard.shape[1]
         seen_class = torch.bucketize(seen, torch.tensor(SEEN[1:], device=device), right=True)
         chance_class = torch.bucketize(chance, torch.tensor(CHANCE[1:], device=device), right=True)
-        domains, heard = self.heard.shape
-        base = torch.arange(domains * heard, device=device).view(domains, heard)
-        place = ((base * len(SEEN) + seen_class) * len(CHANCE) + chance_class) * LEVELS + level
-        return place, there
+        base = domain * heard + torch.arange(heard, device=device)
+        return ((base * len(SEEN) + seen_class) * len(CHANCE) + chance_class) * LEVELS + level
 
     def _count(self, place: Tensor, said: Tensor) -> Tensor:
         """How often each entry of the table was met, in its shape."""

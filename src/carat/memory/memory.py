@@ -48,21 +48,25 @@ class Memory(Fitted):
         self.records_, self.weights_ = records, learn(records, _listens(data, run), run)
         return self.to(run.device)
 
-    def ask(self, ids: Tensor, hidden: Tensor, left_out: Tensor | None = None) -> Ballot:
+    def ask(
+        self, ids: Tensor, hidden: Tensor, left_out: Tensor | None = None, asked: Tensor | None = None
+    ) -> Ballot:
         """The vote on records ids [b, m], on the memory's device.
 
         Args:
             ids: the records, int [b, m].
-            hidden: for each domain asked about (second place), those that may not be looked at (third), bool [b, m, m].
+            hidden: for each question (second place), the domains that may not be looked at (third), bool [b, T, m].
             left_out: number of the training record that is left out of each vote, [b]; −1 for none.
+            asked: the domains asked about, int64 [b, T]; None asks about all of them.
         """
         gone = None
         if left_out is not None:
             group = self.records_.group[left_out.clamp(min=0).cpu()].to(torch.int64)
             gone = torch.where(left_out.cpu() >= 0, group, -1).to(self.device_)
         limit = None if len(self.records_) <= self.exact else self.limit
-        asked, unseen = ids.to(self.device_), hidden.to(self.device_)
-        return Ballot(self.records_, self.weights_, asked, unseen, left_out=gone, limit=limit)
+        about, unseen = ids.to(self.device_), hidden.to(self.device_)
+        domains = None if asked is None else asked.to(self.device_)
+        return Ballot(self.records_, self.weights_, about, unseen, left_out=gone, limit=limit, asked=domains)
 
     def heard(self) -> Tensor:
         """The domains that each domain listens to, int64 [m, J]."""

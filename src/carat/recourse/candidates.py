@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -21,6 +22,12 @@ from carat.recourse.seen import Seen
 
 FLOOR = -60.0
 """The least log-weight; what is below is out of the question anyway."""
+
+HELD = 64_000_000
+"""Probabilities that a source remembers between proposing and weighing, at most."""
+
+Weigh = Callable[[Tensor], Tensor]
+"""Log-weights of candidates [n, m, L] for what a source was asked about last."""
 
 
 @runtime_checkable
@@ -102,22 +109,41 @@ class DenseSource(ABC):
 
     def propose(self, ids: Tensor, targets: Tensor, limit: int) -> Candidates:
         """The `limit` likeliest entities."""
-        found = []
-        for domain, rows, log_probability in self.log_probability(ids, targets):
-            weight, entity = log_probability.topk(min(limit, log_probability.shape[1]), dim=1)
-            found.append((domain, rows, entity + FIRST, weight))
-        return _assemble(ids, found)
+        return self.opinion(ids, targets, limit, held=0)[0]
 
     def weigh(self, ids: Tensor, targets: Tensor, candidates: Tensor) -> Tensor:
         """Log-probabilities of given candidates."""
-        log_weight = torch.full(candidates.shape, -torch.inf, device=ids.device)
+        return _weighed(self.log_probability(ids, targets), candidates)
+
+    def opinion(self, ids: Tensor, targets: Tensor, limit: int, *, held: int = HELD) -> tuple[Candidates, Weigh]:
+        """What `propose` gives, and a function that weighs candidates [n, m, L] as `weigh` does.
+
+        It remembers the probabilities for that, up to so many numbers; of larger domains they are computed again.
+        """
+        found: list[tuple[int, Tensor, Tensor, Tensor]] = []
+        parts: list[tuple[int, Tensor, Tensor]] = []
         for domain, rows, log_probability in self.log_probability(ids, targets):
-            wanted = candidates[rows, domain]
-            last = log_probability.shape[1] - 1
-            found = log_probability.gather(1, (wanted - FIRST).clamp(min=0, max=last))
-            found = found.masked_fill(wanted - FIRST > last, torch.nan)
-            log_weight[rows, domain] = found.masked_fill(wanted == MISSING, -torch.inf)
-        return log_weight
+            weight, entity = log_probability.topk(min(limit, log_probability.shape[1]), dim=1)
+            found.append((domain, rows, entity + FIRST, weight))
+            held -= log_probability.numel()
+            parts = [*parts, (domain, rows, log_probability)] if held >= 0 else []
+
+        def weigh(candidates: Tensor) -> Tensor:
+            return _weighed(parts, candidates) if held >= 0 else self.weigh(ids, targets, candidates)
+
+        return _assemble(ids, found), weigh
+
+
+def _weighed(parts: Iterable[tuple[int, Tensor, Tensor]], candidates: Tensor) -> Tensor:
+    """Log-weights [n, m, L] of candidates, from parts as `DenseSource.log_probability` gives them."""
+    log_weight = torch.full(candidates.shape, -torch.inf, device=candidates.device)
+    for domain, rows, log_probability in parts:
+        wanted = candidates[rows, domain]
+        last = log_probability.shape[1] - 1
+        found = log_probability.gather(1, (wanted - FIRST).clamp(min=0, max=last))
+        found = found.masked_fill(wanted - FIRST > last, torch.nan)
+        log_weight[rows, domain] = found.masked_fill(wanted == MISSING, -torch.inf)
+    return log_weight
 
 
 class ContextSource(DenseSource):
@@ -193,7 +219,14 @@ class UnionSource:
     def propose(self, ids: Tensor, targets: Tensor, limit: int) -> Candidates:
         """Up to `limit` of each source, each entity once."""
         slots = targets.nonzero(as_tuple=True)
-        proposed = {name: source.propose(ids, targets, limit) for name, source in self.sources.items()}
+        proposed, weigh = {}, {}
+        for name, source in self.sources.items():
+            if isinstance(source, DenseSource):
+                proposed[name], weigh[name] = source.opinion(ids, targets, limit)
+            else:
+                proposed[name] = source.propose(ids, targets, limit)
+                if isinstance(source, Weigher):
+                    weigh[name] = partial(source.weigh, ids, targets)
         listed = torch.cat([part.ids[slots] for part in proposed.values()], dim=1)  # [p, ΣL]
         weights = torch.cat([part.log_weight[slots] for part in proposed.values()], dim=1)
         merged, _, place = merge(listed, weights)
@@ -201,9 +234,8 @@ class UnionSource:
         by_source, start = {}, 0
         for name, part in proposed.items():
             width = part.ids.shape[2]
-            source = self.sources[name]
-            if isinstance(source, Weigher):
-                by_source[name] = source.weigh(ids, targets, found)
+            if name in weigh:
+                by_source[name] = weigh[name](found)
             else:
                 own = part.log_weight[slots]
                 # Padding has no place of its own and goes to an extra column, which is cut off again.

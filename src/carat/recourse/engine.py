@@ -128,7 +128,16 @@ class Guided:
 
     def find(self, ids: Tensor, settings: Settings, score: Tensor | None = None) -> Outcome:
         """Counterfactuals of records ids [n, m]: Algorithm 1, steps 1 to 4."""
-        return _Search(self, ids.to(torch.int64), settings, score).run()
+        ids = ids.to(torch.int64)
+        score = (self.detector.score(ids) if score is None else score).to(ids.device)
+        likelihood = self.explainer.likelihood(ids)
+        search = _Search(self, ids, settings, score, likelihood)
+        changeable = likelihood.masked_fill(~search.constraints.mutable, torch.nan)
+        usual = search.constraints.targets(changeable, targets(changeable))
+        outcome = search.run(usual)
+        if self.suspects is None:
+            return outcome
+        return _Second(self, ids, settings, score, outcome).thoughts(changeable, usual)
 
     def first_fix(self, ids: Tensor, domains: Tensor, settings: Settings, score: Tensor) -> tuple[Tensor, Tensor]:
         """The first counterfactual of each record that changes these domains, bool [n, m], and where there is one."""
@@ -137,13 +146,54 @@ class Guided:
         return found.counterfactuals[:, 0], found.mask[:, 0]
 
 
+class _Second:
+    """Second thoughts about the domains that were changed: other sets of them, searched in the same way.
+
+    Args:
+        method: that searches.
+        ids: the records, int64 [n, m].
+        settings: how to search.
+        score: the detector's, [n].
+        outcome: of the usual sets.
+    """
+
+    def __init__(self, method: Guided, ids: Tensor, settings: Settings, score: Tensor, outcome: Outcome) -> None:
+        self.method, self.ids, self.settings, self.score, self.outcome = method, ids, settings, score, outcome
+        self.tried: list[tuple[Tensor, Tensor, Outcome]] = []
+
+    def thoughts(self, likelihood: Tensor, usual: Tensor) -> Outcome:
+        """The outcome with the sets that look best once they have been changed; arguments as in `Suspects.choose`."""
+        assert self.method.suspects is not None
+
+        def first_fix(rows: Tensor, domains: Tensor) -> tuple[Tensor, Tensor]:
+            if torch.equal(domains, usual[rows]):
+                return self.outcome.counterfactuals[rows, 0], self.outcome.mask[rows, 0]
+            found = self._searched(rows, domains)
+            self.tried.append((rows, domains, found))
+            return found.counterfactuals[:, 0], found.mask[:, 0]
+
+        chosen = self.method.suspects.choose(self.ids, likelihood, usual, first_fix)
+        outcome = self.outcome
+        for rows, domains, found in self.tried:
+            better = (chosen[rows] == domains).all(dim=1)
+            outcome = outcome.replaced(rows[better], found.take(better.nonzero().flatten()))
+        return outcome
+
+    def _searched(self, rows: Tensor, domains: Tensor) -> Outcome:
+        """What changing these domains of some records, by number [r], comes to."""
+        some = self.ids[rows], self.settings, self.score[rows], self.outcome.likelihood[rows]
+        return _Search(self.method, *some).run(domains)
+
+
 class _Search:
     """One batch under way."""
 
-    def __init__(self, method: Guided, ids: Tensor, settings: Settings, score: Tensor | None) -> None:
-        self.method, self.ids, self.settings = method, ids, settings
+    def __init__(
+        self, method: Guided, ids: Tensor, settings: Settings, score: Tensor, likelihood: Tensor
+    ) -> None:
+        self.method, self.ids, self.settings, self.likelihood = method, ids, settings, likelihood
         self.offsets = method.vocabulary.offsets.to(ids.device)
-        self.base_score = (method.detector.score(ids) if score is None else score).to(ids.device)
+        self.base_score = score
         self.constraints = settings.constraints_for(method.vocabulary, ids.device)
         self.ranking = method.make_ranking(settings.prefer, self.constraints.weight)
         wide = settings.k * DIVERSE_POOL if settings.diversity else settings.k
@@ -156,9 +206,9 @@ class _Search:
         self.exhausted = torch.ones(records, dtype=torch.bool, device=ids.device)
         self.reasons: list[str | None] = [None] * records
 
-    def run(self) -> Outcome:
-        likelihood = self.method.explainer.likelihood(self.ids)
-        chosen = self._targets(likelihood)
+    def run(self, chosen: Tensor) -> Outcome:
+        """Steps 2 to 4 for these domains, bool [n, m]."""
+        likelihood = self.likelihood
         proposed = self.method.source.propose(self.ids, chosen, self.settings.neighbours)
         candidates = self._permitted(chosen, proposed)
         kept = candidates.mask.any(dim=2)  # targets that are left with a candidate
@@ -174,19 +224,6 @@ class _Search:
             self._say(row, "the constraints rule out every combination that was tried")
         cost = None if self.constraints.cost is None else self.cost
         return Outcome(self.counterfactuals, self.mask, self.score, cost, self.exhausted, self.reasons, likelihood)
-
-    def _targets(self, likelihood: Tensor) -> Tensor:
-        """Step 1, among the domains that may change."""
-        method = self.method
-        changeable = likelihood.masked_fill(~self.constraints.mutable, torch.nan)
-        usual = self.constraints.targets(changeable, targets(changeable))
-        if method.suspects is None:
-            return usual
-
-        def first_fix(rows: Tensor, domains: Tensor) -> tuple[Tensor, Tensor]:
-            return method.first_fix(self.ids[rows], domains, self.settings, self.base_score[rows])
-
-        return method.suspects.choose(self.ids, changeable, usual, first_fix)
 
     def _permitted(self, chosen: Tensor, proposed: Candidates) -> Candidates:
         """Without the present entities and what the constraints exclude, closed up to the left."""

@@ -42,6 +42,27 @@ class Outcome:
             self.likelihood[index],
         )
 
+    def replaced(self, rows: Tensor, by: Outcome) -> Outcome:
+        """The same with what another search found for some records, by number [r]."""
+        if not len(rows):
+            return self
+
+        def put(mine: Tensor, other: Tensor) -> Tensor:
+            return mine.index_copy(0, rows, other)
+
+        reasons = list(self.reasons)
+        for row, reason in zip(rows.tolist(), by.reasons, strict=True):
+            reasons[row] = reason
+        return Outcome(
+            put(self.counterfactuals, by.counterfactuals),
+            put(self.mask, by.mask),
+            put(self.score, by.score),
+            None if self.cost is None or by.cost is None else put(self.cost, by.cost),
+            put(self.exhausted, by.exhausted),
+            reasons,
+            put(self.likelihood, by.likelihood),
+        )
+
     @classmethod
     def join(cls, parts: list[Outcome]) -> Outcome:
         """Outcomes of several batches as one."""

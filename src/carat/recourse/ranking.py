@@ -113,8 +113,10 @@ IMPROVES = 12.0
 """Nats for being more normal than the record: what the detector likes no better is no counterfactual of it."""
 
 
-SHORTLIST = 50
+SHORTLIST = 16
 """What the explainer reads of each record; most of the time of `carat-plus` goes there."""
+POOL = 50
+"""Combinations that the search brings at least, for the quick opinions to choose among."""
 
 
 GAP = 10.0
@@ -172,8 +174,8 @@ class BlendRanking:
         return [weight, score], finish
 
     def pool(self, k: int) -> int:
-        """Enough for the shortlist."""
-        return max(k, self.shortlist)
+        """Enough for the quick opinions to choose the shortlist from."""
+        return max(k, self.shortlist, POOL)
 
     def order(self, base: Tensor, found: Found, k: int) -> tuple[Tensor, Tensor]:
         """The shortlist by the whole blend, what follows it as the search left it.

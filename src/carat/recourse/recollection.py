@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from carat.data.vocabulary import FIRST
+from carat.explain.signals import part_rows
 from carat.explain.witnesses import Witnesses
 from carat.memory import Ballot, Memory
 from carat.recourse.candidates import DenseSource
 from carat.recourse.parts import ModelParts
 
-PART_ROWS = 64
 LEAST = 1e-30
 
 
@@ -30,14 +30,15 @@ class MemorySource(DenseSource):
 
     def log_probability(self, ids: Tensor, targets: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
         """The vote on every target domain."""
-        for start in range(0, len(ids), PART_ROWS):
-            chosen = targets[start : start + PART_ROWS]
-            ballot = asked(self.memory, ids[start : start + PART_ROWS], chosen)
+        rows = part_rows(self.memory)
+        for start in range(0, len(ids), rows):
+            chosen = targets[start : start + rows]
+            ballot = asked(self.memory, ids[start : start + rows], chosen)
             for domain in range(ids.shape[1]):
-                rows = chosen[:, domain].nonzero().flatten()
-                if len(rows):
-                    share = ballot.probability(domain, rows.to(self.memory.device_)).clamp(min=LEAST)
-                    yield domain, rows + start, share.log().to(ids.device)
+                mine = chosen[:, domain].nonzero().flatten()
+                if len(mine):
+                    share = ballot.probability(domain, mine.to(self.memory.device_)).clamp(min=LEAST)
+                    yield domain, mine + start, share.log().to(ids.device)
 
 
 class Together:
@@ -60,7 +61,7 @@ class Together:
             return found
         replaced = versions[:, 0] != base
         several = (replaced.sum(dim=1) > 1).nonzero().flatten()
-        for rows in several.split(PART_ROWS):
+        for rows in several.split(part_rows(self.memory)):
             ballot = asked(self.memory, base[rows], replaced[rows])
             mine, chosen = versions[rows].to(self.memory.device_), replaced[rows].to(self.memory.device_)
             single = torch.zeros(mine.shape[:2], device=mine.device)
@@ -89,14 +90,17 @@ class Witnessed:
         if not versions.numel():
             return torch.zeros(versions.shape[:2], device=base.device)
         device = self.heard.table.device
-        flat = versions.flatten(0, 1).to(device)
-        said = self.heard.tell(flat, torch.zeros(flat.shape, dtype=torch.bool, device=device))[..., 0]
-        return (said.view(versions.shape).to(base.device) * (versions != base[:, None])).sum(dim=2)
+        flat, replaced = versions.flatten(0, 1).to(device), (versions != base[:, None]).flatten(0, 1).to(device)
+        said = self.heard.told_of(flat, replaced)
+        return said.view(versions.shape).to(base.device).sum(dim=2)
 
 
 def asked(remembered: Memory, ids: Tensor, targets: Tensor) -> Ballot:
-    """The vote on records ids [n, m] with all targets, bool [n, m], hidden."""
-    return remembered.ask(ids, targets[:, None].expand(-1, ids.shape[1], -1))
+    """The vote on the targets, bool [n, m], of records ids [n, m], all of them hidden."""
+    width = max(int(targets.sum(dim=1).max()) if len(targets) else 0, 1)
+    # The targets first; where a record has fewer, another domain fills the place, and nobody reads the answer.
+    domains = targets.int().argsort(dim=1, descending=True, stable=True)[:, :width]
+    return remembered.ask(ids, targets[:, None].expand(-1, width, -1), asked=domains)
 
 
 def memory(parts: ModelParts) -> MemorySource:

@@ -22,6 +22,8 @@ HURRIED = 2_000
 """Combinations a record once the time is up."""
 CELLS = 2_000_000
 """Upper limit on the combinations of all records held at once; what fits the caches is quicker besides."""
+CELLS_ON_GPU = 256_000_000
+"""The same on a GPU, which is idle between two calls."""
 
 ROUND = 16
 """Lists are cut at a multiple of so many, so that the grid divides into blocks."""
@@ -97,7 +99,8 @@ def search(
     widths, hurried = (_widths(mask.sum(dim=2), budget) for budget in (limits.budget, min(limits.budget, HURRIED)))
     lengths = _lengths(mask)
     kept = [1, *(_rounded(width) for width in (widths.amax(dim=0).tolist() if len(widths) else []))]
-    size = max(CELLS // max(width * length for width, length in zip(kept, lengths, strict=False)), 1)
+    cells = CELLS if mask.device.type == "cpu" else CELLS_ON_GPU
+    size = max(cells // max(width * length for width, length in zip(kept, lengths, strict=False)), 1)
     parts = [
         _search_part(terms, mask, k, slice(start, start + size), hurried if clock.over() else widths, finish)
         for start in range(0, max(len(mask), 1), size)

@@ -20,9 +20,13 @@ SURE = 0.9
 TOLD = ("likely", "rest", "new", "size", "several")
 """What is weighed of a set: its probability before any fix, how right the kept and the new entities look after the
 first one, how many domains it has, and whether it has more than one."""
+AFTER = {TOLD.index("rest"): False, TOLD.index("new"): True}
+"""What only the record after a fix can tell, by its place: of the kept and of the new entities."""
 BEGIN = {"likely": 1.0, "rest": 0.0, "new": 0.0, "size": 0.0, "several": 0.0}
 """The weights to begin with: as likely as the explainer says."""
 LEAST = 1e-6
+TURNS = 4
+"""The usual set, the two most promising others one by one, then all that still may win."""
 
 FirstFix = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """For records by number [r] and domains to change, bool [r, m]: the first fix, int64 [r, m], and where there is one."""
@@ -69,48 +73,92 @@ class Suspects:
     def choose(self, ids: Tensor, likelihood: Tensor, usual: Tensor, first_fix: FirstFix) -> Tensor:
         """The domains to change, bool [n, m].
 
+        The usual set is tried first, then the most promising other one, then the rest; what can't win any more is not
+        tried at all.
+
         Args:
             ids: records, int64 [n, m].
             likelihood: the explainer's, [n, m]; NaN where an entity is missing or may not change.
             usual: what would be changed without looking further, bool [n, m].
             first_fix: finds it.
         """
-        found = self.weigh(ids, likelihood, usual, first_fix)
+        trial = _Trial.of(likelihood, usual)
+        if not trial.open.any():
+            return usual
         weights = torch.tensor([self.weights[name] for name in TOLD], dtype=torch.float64, device=ids.device)
-        value = (found.told @ weights).masked_fill(~found.there, -torch.inf)
-        best = found.sets[torch.arange(len(ids), device=ids.device), value.argmax(dim=1)] if len(ids) else usual
-        # Where the usual set has no fix, the reason for that is the answer.
-        return torch.where(found.there[:, :1], best, usual)
+        # What a set may reach: after its fix nothing looks more than right, and log 1 is 0.
+        limited = bool((weights[list(AFTER)] >= 0).all())
+        bound = trial.told @ weights if limited else torch.full_like(trial.told[..., 0], torch.inf)
+        next_ones = torch.zeros_like(trial.open)
+        next_ones[:, 0] = trial.open[:, 0]
+        for turn in range(TURNS):
+            self._try(trial, next_ones, ids, first_fix)
+            value = (trial.told @ weights).masked_fill(~trial.there, -torch.inf)
+            # Where the usual set has no fix, the reason for that is the answer: nothing else is tried.
+            left = trial.open & ~trial.tried & trial.there[:, :1] & (bound >= value.amax(dim=1, keepdim=True))
+            most = bound.masked_fill(~left, -torch.inf).argmax(dim=1, keepdim=True)
+            next_ones = left if turn == TURNS - 2 else torch.zeros_like(left).scatter(1, most, True) & left
+        chosen = trial.sets[torch.arange(len(ids), device=ids.device), value.argmax(dim=1)]
+        return torch.where(trial.there[:, :1], chosen, usual)
 
     def weigh(self, ids: Tensor, likelihood: Tensor, usual: Tensor, first_fix: FirstFix) -> Weighed:
         """What speaks for each set of each record that the explainer is not sure of; arguments as in `choose`."""
+        trial = _Trial.of(likelihood, usual)
+        self._try(trial, trial.open, ids, first_fix)
+        return Weighed(trial.sets, trial.told, trial.there)
+
+    def _try(self, trial: _Trial, chosen: Tensor, ids: Tensor, first_fix: FirstFix) -> None:
+        """Find the first fix of some sets, bool [n, A], all at once, and ask about the fixed records."""
+        rows, place = chosen.nonzero(as_tuple=True)
+        if not len(rows):
+            return
+        trial.tried.logical_or_(chosen)
+        mine = trial.sets[rows, place]
+        fixed, found = first_fix(rows, mine)
+        there = found & ((fixed != ids[rows]) == mine).all(dim=1)
+        rows, place, mine, fixed = rows[there], place[there], mine[there], fixed[there]
+        if not len(rows):
+            return
+        after = self.explainer.likelihood(fixed).to(ids.device).double().nan_to_num(nan=1.0).clamp(min=LEAST).log()
+        trial.there[rows, place] = True
+        for name, which in AFTER.items():
+            trial.told[rows, place, name] = (after * (mine == which)).sum(dim=1)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Sets of domains, and what is known of them so far; filled in place.
+
+    Args:
+        sets: bool [n, A, m]; the first is the usual one.
+        open: which may be tried at all, bool [n, A]; of sure records none.
+        told: [n, A, TOLD], float64; what only the fix can tell is 0.
+        tried: bool [n, A].
+        there: which have a fix that changes just them, bool [n, A].
+    """
+
+    sets: Tensor
+    open: Tensor
+    told: Tensor
+    tried: Tensor
+    there: Tensor
+
+    @classmethod
+    def of(cls, likelihood: Tensor, usual: Tensor) -> _Trial:
+        """Nothing tried yet; arguments as in `Suspects.choose`."""
         sets = _sets(likelihood, usual)
         right = likelihood.double().nan_to_num(nan=1.0).clamp(LEAST, 1 - LEAST)
         likely = torch.where(sets, (1 - right)[:, None], right[:, None]).log().sum(dim=2)
-        unsure = likely[:, 0].exp() < SURE
-        told = torch.zeros((*sets.shape[:2], len(TOLD)), dtype=torch.float64, device=ids.device)
-        there = torch.zeros(sets.shape[:2], dtype=torch.bool, device=ids.device)
-        for place in range(sets.shape[1]):
-            mine = sets[:, place]
-            twice = (sets[:, :place] == mine[:, None]).all(dim=2).any(dim=1)
-            rows = (unsure & ~twice & mine.any(dim=1)).nonzero().flatten()
-            if not len(rows):
-                continue
-            fixed, found = first_fix(rows, mine[rows])
-            there[rows, place] = found & ((fixed != ids[rows]) == mine[rows]).all(dim=1)
-            after = self.explainer.likelihood(fixed).to(ids.device).double().nan_to_num(nan=1.0).clamp(min=LEAST).log()
-            size = mine[rows].sum(dim=1)
-            told[rows, place] = torch.stack(
-                [
-                    likely[rows, place],
-                    after.masked_fill(mine[rows], 0.0).sum(dim=1),
-                    after.masked_fill(~mine[rows], 0.0).sum(dim=1),
-                    -size.double(),
-                    -(size > 1).double(),
-                ],
-                dim=1,
-            )
-        return Weighed(sets, told, there)
+        unsure = likely[:, :1].exp() < SURE
+        same = (sets[:, :, None] == sets[:, None]).all(dim=3)
+        twice = same.tril(-1).any(dim=2)
+        size = sets.sum(dim=2)
+        told = torch.zeros((*size.shape, len(TOLD)), dtype=torch.float64, device=usual.device)
+        told[..., TOLD.index("likely")] = likely
+        told[..., TOLD.index("size")] = -size.double()
+        told[..., TOLD.index("several")] = -(size > 1).double()
+        none = torch.zeros_like(twice)
+        return cls(sets, unsure & ~twice & (size > 0), told, none, none.clone())
 
 
 def _sets(likelihood: Tensor, usual: Tensor) -> Tensor:
