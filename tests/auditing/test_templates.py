@@ -22,6 +22,11 @@ def test_another_number_or_another_text_does_not(other: str) -> None:
     assert not off_template([*PATIENTS, other], np.ones(101, dtype=np.int64)).any()
 
 
+def test_codes_of_many_kinds_are_no_slips_of_each_other() -> None:
+    tails = [f"N{number}{letters}" for number in range(100) for letters in ("UA", "JB", "AA")]
+    assert not off_template([*tails, "N7UW"], np.ones(301, dtype=np.int64)).any()
+
+
 def test_values_without_numbers_have_none() -> None:
     names = ["Leith", "Leeth", "Bergen", "Callao"]
     assert not off_template(names, np.array([90, 1, 5, 5])).any()

@@ -16,6 +16,8 @@ from carat.data.spelling import LONGEST, nearest
 
 RATIO = 10.0
 """How many times as many cells the other template must have."""
+USUAL = 0.5
+"""And which share of the column's: where many templates stand side by side, as in codes, one is as good as another."""
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -40,7 +42,7 @@ def off_template(values: Sequence[str], counts: np.ndarray) -> np.ndarray:
     more = {
         kinds[place]: float(np.log(cells[near.index[place]] / max(cells[place], 1)))
         for place in np.flatnonzero(near.index >= 0).tolist()
-        if "9" in kinds[int(near.index[place])]
+        if "9" in kinds[int(near.index[place])] and cells[near.index[place]] >= USUAL * cells.sum()
     }
     for number, template in enumerate(templates):
         found[number] = more.get(template, 0.0)
