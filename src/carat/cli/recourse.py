@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -194,17 +194,7 @@ def _sinks(job: RecourseJob, output: Output, beside: Path | None, *, whole_recor
 
     if whole_records:
         return [JsonSink(job.model, typer.echo)]
-    options = {"method": job.method.name, "top": job.top, "all": job.all, "gate": job.gated, **_plain(job)}
     records: list[Sink[ResultBatch]] = []
     if beside is not None:
         records.append(TableSink(beside, ResultBatch.records, force=output.force))
-    return [*records, *output.sinks(ResultBatch.rows, options)]
-
-
-def _plain(job: RecourseJob) -> dict[str, Any]:
-    """The settings of a search, as facts."""
-    from dataclasses import asdict
-
-    settings = job.settings
-    names = ("k", "neighbours", "diversity", "prefer", "budget", "seconds")
-    return {**{name: getattr(settings, name) for name in names}, "constraints": asdict(settings.constraints)}
+    return [*records, *output.sinks(ResultBatch.rows, job.facts())]
