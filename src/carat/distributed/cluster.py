@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +24,8 @@ def load_ray() -> Any:
         import ray  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtraError("ray", "ray", "work on many machines") from error
+    if not hasattr(ray, "init"):  # a folder that happens to be called so
+        raise MissingExtraError("ray", "ray", "work on many machines")
     return ray
 
 
@@ -44,19 +45,17 @@ def connected(address: str | None) -> Iterator[Any]:
         address: of a running cluster, as host:port; `auto` for the one that this machine is a part of; `local` or None
             starts one of this machine alone. A connection that is there is used as it is.
     """
-    ray = load_ray()
+    ray = check_reachable(address)
     if ray.is_initialized():
         yield ray
         return
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-    wanted = check_address(address or LOCAL)
+    wanted = address or LOCAL
     if wanted == LOCAL:
         # Without an explicit address, Ray would join a cluster that the environment names.
         options |= {"address": "local", "include_dashboard": False}
     else:
         options["address"] = wanted
-        _knock(wanted)
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
         ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
@@ -68,13 +67,15 @@ def connected(address: str | None) -> Iterator[Any]:
         ray.shutdown()
 
 
-def _knock(address: str) -> None:
-    """Whether anybody answers at all: Ray itself asks for minutes."""
-    if address == AUTO:
-        return
-    host, _, port = address.removeprefix("ray://").rpartition(":")
+def check_reachable(address: str | None) -> Any:
+    """The module `ray`, where somebody answers at the address: Ray itself would ask for minutes."""
+    ray = load_ray()
+    if ray.is_initialized() or address in (None, LOCAL, AUTO):
+        return ray
+    host, _, port = check_address(str(address)).removeprefix("ray://").rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
     except OSError as error:
         said = error.strerror or type(error).__name__
         raise InputError(f"no Ray cluster at {address} ({said}); start one with: ray start --head") from error
+    return ray

@@ -119,7 +119,10 @@ def recourse(
         )
         beside = Path(f"{check_out(out)}.records.jsonl")
         check_output(beside, force=force)
-        sinks = [TableSink(beside, ResultBatch.records, force=force), *_sinks(out, ResultBatch.rows, job.facts(), force)]
+        sinks = [
+            TableSink(beside, ResultBatch.records, force=force),
+            *_sinks(out, ResultBatch.rows, job.facts(), force),
+        ]
         pages = [] if report is None else [PageSink(job, report, force=force)]
         spread(job, path, *sinks, *pages, ray=ray, workers=workers)
     return job.summary

@@ -31,7 +31,9 @@ class Holder:
     def ready(self) -> bool:
         """Take what there is to hold, and answer then."""
         if self._version != __version__:
-            raise InputError(f"a worker has carat {__version__}, this machine {self._version}; install the same on both")
+            raise InputError(
+                f"a worker has carat {__version__}, this machine {self._version}; install the same on both"
+            )
         self._held = self._take()
         return True
 
@@ -133,7 +135,7 @@ class Pool:
 
     def _check_patience(self, began: float) -> None:
         if time.monotonic() - began > PATIENCE:
-            raise InputError("no worker could be started; has the cluster free processors, and is carat installed there?")
+            raise InputError("no worker could be started; are processors free, and is carat installed there?")
 
 
 def _own(error: Any) -> Exception:

@@ -13,7 +13,7 @@ import torch
 
 from carat.data.sources import Stretch, plan_stretches
 from carat.detectors import OutsideDetector
-from carat.distributed.cluster import connected
+from carat.distributed.cluster import check_reachable, connected
 from carat.distributed.packing import pack, unpack
 from carat.distributed.pool import Pool
 from carat.distributed.worker import Choose, Held, Run, Task
@@ -48,6 +48,13 @@ def spread(
             for sink in sinks:
                 sink.finish(job)
     return job.summary
+
+
+def check(path: Any, out: Any, ray: str | None) -> None:
+    """Refuse, before any work, what `spread` would refuse."""
+    check_table(path)
+    check_out(out)
+    check_reachable(ray)
 
 
 def check_table(path: Any) -> Path:
@@ -111,9 +118,10 @@ class _Spread:
         stage = self.job.observer.stage(title, sum(lengths))
         for number, packed in enumerate(self.pool.run(tasks)):
             part, outcomes = unpack(packed, self.job.model)
+            folder = self.held.folder / str(number)
             for sink, outcome in zip(self.sinks, outcomes, strict=True):
-                sink.merge(outcome)
-            shutil.rmtree(self.held.folder / str(number), ignore_errors=True)
+                sink.merge(outcome, folder)
+            shutil.rmtree(folder, ignore_errors=True)
             yield part
             stage.advance(lengths[number])
         stage.finish()

@@ -98,9 +98,8 @@ class Run:
         part: Part = job.run_part(*sinks)
         part.scores = scores
         outcomes = [sink.outcome for sink in sinks]
-        kept = commit(place, self.folder / str(self.number))
-        moved = [kept / each.name if isinstance(each, Path) else each for each in outcomes]
-        return pack((part, moved))
+        commit(place, self.folder / str(self.number))
+        return pack((part, outcomes))
 
     def _job(self, held: Model) -> Job[Any]:
         if self.stretch is not None:
@@ -148,7 +147,7 @@ class Choose:
         return f"rows {self.stretch.start:,} to {self.stretch.stop - 1:,}"
 
 
-def commit(made: Path, place: Path) -> Path:
+def commit(made: Path, place: Path) -> None:
     """Put a folder in its place, unless a worker that was taken for dead has done so before: then that one counts."""
     try:
         os.rename(made, place)
@@ -157,4 +156,3 @@ def commit(made: Path, place: Path) -> Path:
             raise
         with suppress(OSError):
             shutil.rmtree(made)
-    return place

@@ -345,7 +345,8 @@ class Job(ABC, Generic[B]):
         if self.tally.cleared:
             self.remark(
                 "cleared",
-                f"{self.tally.cleared:,} rows were not judged, as the counts show nothing suspicious; their alarm is empty",
+                f"{self.tally.cleared:,} rows were not judged, as the counts show nothing suspicious; "
+                "their alarm is empty",
             )
 
     def _remark_unseen(self) -> None:

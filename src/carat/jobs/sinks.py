@@ -77,12 +77,15 @@ class TableSink(PlainSink[B]):
         """Makes what takes the batches of a part of the data, in another process."""
         return partial(TablePart, self.make)
 
-    def merge(self, part: Path | None) -> None:
-        """Append the rows of a part, batch by batch as they were written; None where there were none."""
-        if part is not None:
-            with pq.ParquetFile(part) as file:
-                for group in range(file.num_row_groups):
-                    self.writer.write(file.read_row_group(group))
+    def merge(self, part: tuple[str, pa.Schema] | None, folder: Path) -> None:
+        """Append the rows of a part, batch by batch as they were written; None where no batch came."""
+        if part is None:
+            return
+        name, schema = part
+        with pq.ParquetFile(folder / name) as file:
+            for group in range(file.num_row_groups):
+                # What a list holds has another name in a file than in memory.
+                self.writer.write(file.read_row_group(group).cast(schema))
 
     def finish(self, job: Any) -> None:
         """A table without rows has its columns all the same."""
@@ -117,9 +120,10 @@ class TablePart(PlainSink[B]):
         self.table.take(batch)
 
     @property
-    def outcome(self) -> Path | None:
-        """The file; None where no batch came."""
-        return self.table.writer.path if self.table.writer.begun else None
+    def outcome(self) -> tuple[str, pa.Schema] | None:
+        """The name of the file, and its columns as they were; None where no batch came."""
+        writer = self.table.writer
+        return None if writer.schema is None or writer.path is None else (writer.path.name, writer.schema)
 
 
 class WorkbookSink(PlainSink[AuditResult]):
@@ -212,7 +216,7 @@ class Strangest(PlainSink[Any]):
         """Makes what takes the batches of a part of the data, in another process."""
         return partial(StrangestPart, self.limit)
 
-    def merge(self, kept: list[ResultBatch]) -> None:
+    def merge(self, kept: list[ResultBatch], folder: Path) -> None:
         """Keep what is stranger in a part of the data than what was kept so far."""
         self._kept = strangest_of([*self._kept, *kept], self.limit)
 

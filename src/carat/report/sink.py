@@ -49,7 +49,7 @@ class PageSink(PlainSink[ResultBatch]):
         """Makes what takes the batches of a part of the data, in another process."""
         return PagePart
 
-    def merge(self, collector: Collector) -> None:
+    def merge(self, collector: Collector, folder: Path) -> None:
         """Count the batches of a part, and keep its strangest records."""
         self.collector.merge(collector)
 

@@ -33,7 +33,7 @@ class ParquetSource:
         yield from self._of_groups(columns, None)
 
     def _of_groups(self, columns: Sequence[str], groups: range | None) -> Iterator[pa.RecordBatch]:
-        """The rows of some row groups, or of all; no batch holds rows of two, so a group's are the same for everyone."""
+        """The rows of some row groups, or of all; no batch holds rows of two, so its batches are always the same."""
         check_columns(self, columns)
         try:
             with pq.ParquetFile(self._path, read_dictionary=[c for c in self._text if c in columns]) as file:

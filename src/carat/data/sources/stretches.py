@@ -80,7 +80,7 @@ class StretchSource(ParquetSource):
 
     def __init__(self, path: str, stretch: Stretch) -> None:
         if not Path(path).is_file():
-            raise InputError(f"{path}: no such file on this machine; the table must be in a folder that all machines share")
+            raise InputError(f"{path}: not found on a worker; the table must be in a folder that all machines share")
         super().__init__(path)
         self.stretch = stretch
         self.place = stretch.start
