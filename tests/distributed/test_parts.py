@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from carat.results.ageing import Counted
 from tests.distributed.parts import GROUP, KINDS, inline, job_of, outcome, table, written
 from tests.memory.test_vote import WORDS
 from tests.support.fitted import instant_of
+from tests.support.planted import planted_table
 
 rows = st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=60)
 cuts = st.lists(st.integers(0, 60), max_size=4)
@@ -82,14 +84,15 @@ def test_pairs_and_memories_add_up(found: list[list[int]], places: list[int]) ->
 def test_row_ids_add_up(names: list[str | None], places: list[int]) -> None:
     ends = [0, *sorted(min(place, len(names)) for place in places), len(names)]
     merged = RowIds("bill")
-    for begin, end in zip(ends, ends[1:], strict=False):
+    for begin, end in pairwise(ends):
         merged.merge(RowIds("bill").add(pa.array(names[begin:end], pa.string())))
     assert merged.in_words() == RowIds("bill").add(pa.array(names, pa.string())).in_words()
 
 
 @pytest.fixture(scope="module")
 def model() -> carat.Model:
-    return instant_of("counts")
+    """With a judge, so that there are alarms."""
+    return carat.fit(planted_table(), profile="instant")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -136,7 +139,8 @@ def test_stretches_are_the_batches_of_the_file(sizes: list[int], least: int, bat
         with module.pq.ParquetWriter(path, pa.schema([("a", pa.string()), ("n", pa.int64())])) as file:
             for size in sizes:
                 numbers = list(range(start, start + size))
-                file.write_table(pa.table({"a": [f"v{n % 7}" for n in numbers], "n": numbers}))
+                texts = pa.array([f"v{n % 7}" for n in numbers], pa.string())
+                file.write_table(pa.table({"a": texts, "n": pa.array(numbers, pa.int64())}))
                 start += size
         planned = plan_stretches(path, least)
         assert sum(map(len, planned)) == start

@@ -7,15 +7,18 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
+from torch import Tensor
 
 import carat
 from carat import distributed, jobs
+from carat.auditing.audit import Judge
 from carat.auditing.options import AuditOptions
 from carat.cli import run
 from carat.data.slips import slip
@@ -96,15 +99,21 @@ def test_rows_that_kill_every_worker_are_given_up(model: carat.Model, tmp_path: 
 @real
 @pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
-def test_an_audit_finds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_are_judged_as_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carat.auditing.audit.PART", 100)
-    spoiled = slip(planted_table().slice(0, 400), share=0.02, seed=1).table
-    options = AuditOptions(cut=0.2)
-    [one] = jobs.audit(spoiled, options)
-    many = distributed.audit(spoiled, options, workers=2)
-    assert len(one)
-    assert many.to_frame().equals(one.to_frame())
-    assert many.findings.rate == one.findings.rate
+    monkeypatch.setattr("carat.auditing.judging.ROUNDS", 1)
+    spoiled = slip(planted_table().slice(0, 250), share=0.02, seed=1).table
+    compared = []
+    with distributed.judging(workers=2) as workers:
+
+        def both(judge: Judge, parts: Sequence[Tensor]) -> Iterator[tuple[int, Tensor]]:
+            for place, odds in workers(judge, parts):
+                compared.append(torch.equal(odds, judge.odds(parts[place])))
+                yield place, odds
+
+        [result] = jobs.audit(spoiled, AuditOptions(cut=0.2), spread=both)
+    assert compared == [True] * 3
+    assert len(result)
 
 
 @real
