@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from hypothesis import given, settings
@@ -136,7 +137,7 @@ def test_stretches_are_the_batches_of_the_file(sizes: list[int], least: int, bat
         patch.setattr(module, "BATCH_ROWS", batch)
         patch.setattr("carat.data.sources.parquet.BATCH_ROWS", batch)
         path, start = f"{folder}/t.parquet", 0
-        with module.pq.ParquetWriter(path, pa.schema([("a", pa.string()), ("n", pa.int64())])) as file:
+        with pq.ParquetWriter(path, pa.schema([("a", pa.string()), ("n", pa.int64())])) as file:
             for size in sizes:
                 numbers = list(range(start, start + size))
                 texts = pa.array([f"v{n % 7}" for n in numbers], pa.string())
