@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -28,19 +29,34 @@ from carat.auditing.signals import Eyes, Plan
 from carat.auditing.table import AuditTable
 from carat.auditing.teaching import Taught
 from carat.auditing.votes import Learned, encoded, learn_votes
-from carat.observing import Remark
+from carat.observing import Remark, Stage
 from carat.profiles import fast
 from carat.training import Run
 from carat.training.box import Box
 
 PART = 20_000
 """Rows judged between two steps that a killed audit need not repeat."""
+AT_ONCE = 2_048
+"""Rows looked at together."""
 FEWEST = 8
 """Rows below which there is nothing to learn from."""
 
 
+class Spread(Protocol):
+    """Judges the parts of a table elsewhere."""
+
+    def __call__(self, judge: Judge, parts: Sequence[Tensor]) -> Iterator[tuple[int, Tensor]]:
+        """Numbers of the parts, in any order, and what the judge says of each; the parts are numbers of rows."""
+        ...
+
+
 def audit_table(
-    table: AuditTable, options: AuditOptions, run: Run, taught: Taught | None = None, patterns: Sequence[Pattern] = ()
+    table: AuditTable,
+    options: AuditOptions,
+    run: Run,
+    taught: Taught | None = None,
+    patterns: Sequence[Pattern] = (),
+    spread: Spread | None = None,
 ) -> Findings:
     """All cells of the table whose probability of being wrong reaches `options.cut`, the most suspicious first.
 
@@ -50,6 +66,7 @@ def audit_table(
         run: seed, observer, and where progress is kept.
         taught: what somebody decided about some of the cells.
         patterns: rewrites that the decided cells ask for.
+        spread: judges cells elsewhere; None judges them here.
     """
     found = roles(table, options)
     voted, text = (tuple(p for p, (role, _) in enumerate(found) if role == wanted) for wanted in ("voted", "text"))
@@ -66,7 +83,7 @@ def audit_table(
     plan = Plan(voted, text, learned, Relations.of(table, (*voted, *text), run.seed), run.seed, pages)
     eyes = Eyes(table, plan)
     jury, trust = shelf.keep_pair("judge", lambda: _learned(eyes, run, taught), Jury, Trust)
-    odds = _judged(eyes, jury, run, shelf)
+    odds = _judged(Judge(eyes, jury), run, shelf, spread)
     error, rate = posterior(odds, jury.share)
     decided = Decided.of(eyes, taught, patterns)
     remarkable = np.where(unremarkable(eyes), 0.0, error.numpy())
@@ -112,21 +129,47 @@ def as_text(table: AuditTable) -> pa.Table:
     return pa.table(columns, names=[str(place) for place in range(len(columns))])
 
 
-def _judged(eyes: Eyes, jury: Jury, run: Run, shelf: Shelf) -> Tensor:
+@dataclass(frozen=True)
+class Judge:
+    """All that it takes to judge cells of a table.
+
+    Args:
+        eyes: on the table.
+        jury: what it has learned.
+    """
+
+    eyes: Eyes
+    jury: Jury
+
+    def odds(self, rows: Tensor, stage: Stage | None = None) -> Tensor:
+        """Log-odds that the cells of some rows are wrong, [r, c]."""
+        return torch.cat([self.jury.logits(self.eyes.look(some, stage).told, some) for some in rows.split(AT_ONCE)])
+
+
+def _judged(judge: Judge, run: Run, shelf: Shelf, spread: Spread | None) -> Tensor:
     """Log-odds that each cell is wrong, [n, c]."""
-    stage = run.observer.stage("judging cells", eyes.table.rows)
-    parts = []
-    for number, rows in enumerate(torch.arange(eyes.table.rows).split(PART)):
+    rows = judge.eyes.table.rows
+    stage = run.observer.stage("judging cells", rows)
+    parts = list(torch.arange(rows).split(PART))
+    odds: dict[int, Tensor] = {}
+    for number in range(len(parts)):
         held = shelf.read(f"odds-{number}")
-        if held is None:
-            odds = torch.cat([jury.logits(eyes.look(some, stage).told, some) for some in rows.split(2_048)])
-            shelf.write(f"odds-{number}", {"odds": odds})
-        else:
-            odds = held["odds"]
-            stage.advance(len(rows))
-        parts.append(odds)
+        if held is not None:
+            odds[number] = held["odds"]
+            stage.advance(len(parts[number]))
+    left = [number for number in range(len(parts)) if number not in odds]
+    found: Iterator[tuple[int, Tensor]]
+    if spread is None:
+        found = ((place, judge.odds(parts[number], stage)) for place, number in enumerate(left))
+    else:
+        found = spread(judge, [parts[number] for number in left])
+    for place, told in found:
+        odds[left[place]] = told
+        shelf.write(f"odds-{left[place]}", {"odds": told})
+        if spread is not None:
+            stage.advance(len(told))
     stage.finish()
-    return torch.cat(parts)
+    return torch.cat([odds[number] for number in range(len(parts))])
 
 
 def _findings(

@@ -163,7 +163,7 @@ def _speak_utf8() -> None:
 def run(arguments: list[str] | None = None) -> int:
     """As `main`, but give the exit code back."""
     try:
-        result: Any = app(args=arguments, standalone_mode=False)
+        result: Any = app(args=spelled_out(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
     except CaratError as error:
         return _fail(with_flags(str(error)), 2)
     except typer.Exit as error:
@@ -188,6 +188,23 @@ def run(arguments: list[str] | None = None) -> int:
         )
     code = result if isinstance(result, int) else 0
     return _fail("interrupted", code) if code == INTERRUPTED else code  # typer has caught it, and says nothing
+
+
+def spelled_out(arguments: list[str]) -> list[str]:
+    """The same with an address after every --ray: it may be left out, and options of typer's have a value or none.
+
+    >>> spelled_out(["model", "--ray", "new.parquet"]), spelled_out(["--ray", "10.0.0.1:6379"])
+    (['model', '--ray=local', 'new.parquet'], ['--ray', '10.0.0.1:6379'])
+    """
+    after = [*arguments[1:], ""]
+    return [
+        "--ray=local" if each == "--ray" and not ADDRESS.fullmatch(following) else each
+        for each, following in zip(arguments, after, strict=False)
+    ]
+
+
+ADDRESS = re.compile(r"auto|local|(ray://)?[^/\\\s]+:\d+")
+"""What may stand after --ray; a path may not."""
 
 
 def _command(error: Any) -> str:
@@ -226,6 +243,8 @@ FLAGS = {"domains": "--columns", "start": "--from", "without_patterns": "--witho
         "forget",
         "decisions",
         "patterns",
+        "ray",
+        "workers",
     )
 }
 """The flags of arguments that the library's errors name."""

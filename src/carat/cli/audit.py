@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carat.cli.app import START, command, conclude, many, say
-from carat.cli.options import FLAG, Encoding, Force, Quiet, one_of, tables
+from carat.cli.options import FLAG, Encoding, Force, Quiet, Ray, one_of, tables
 from carat.errors import InputError
 
 if TYPE_CHECKING:
@@ -133,6 +133,17 @@ def audit(
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same result.")] = 0,
     encoding: Encoding = None,
     show: Annotated[int, typer.Option("--show", metavar="N", min=0, help="Cells to show on a terminal.")] = 10,
+    ray: Ray = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            min=1,
+            metavar="N",
+            help="With --ray: so many processes, each with its own copy of the table. Default: one per processor.",
+            show_default=False,
+        ),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", metavar=FLAG, help="Continue an interrupted audit.")] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -169,7 +180,7 @@ def audit(
     from carat import jobs
     from carat.auditing.options import AuditOptions
     from carat.cli.audit_view import show as show_cells
-    from carat.cli.terminal import Output, terminal
+    from carat.cli.terminal import Output, judges, terminal
 
     options = AuditOptions(
         columns=None if columns is None else _names(columns),
@@ -197,7 +208,7 @@ def audit(
         say(f"{partial}: nothing to resume, starting from the beginning", quiet=quiet)
     kept = _Kept()
     try:
-        with terminal(quiet=quiet) as observer:
+        with judges(ray, workers) as spread, terminal(quiet=quiet) as observer:
             job = jobs.audit(
                 table,
                 options,
@@ -207,6 +218,7 @@ def audit(
                 decisions=decisions,
                 patterns=patterns,
                 without_patterns=without_pattern or (),
+                spread=spread,
             )
             job.into(*_sinks(job, output), kept, *([page] if page else []))
     except KeyboardInterrupt:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from carat.cli.app import DAILY, command, conclude, many
-from carat.cli.options import Data, Device, Force, Json, ModelFolder, OutFile, Quiet, Show
+from carat.cli.options import Data, Device, Force, Json, ModelFolder, OutFile, Quiet, Ray, Show, Workers
 
 
 @command(DAILY)
@@ -13,6 +13,8 @@ def explain(
     out: OutFile = None,
     show: Show = 5,
     device: Device = "auto",
+    ray: Ray = None,
+    workers: Workers = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -27,16 +29,17 @@ def explain(
     Example: [bold]carat explain model shipments.csv --out likelihoods.csv[/bold]
     """
     from carat import jobs
-    from carat.cli.terminal import Output, open_model, terminal
+    from carat.cli.terminal import Output, check_ray, open_model, run_job, terminal
     from carat.cli.view import show as show_records
     from carat.results import ExplainBatch
 
+    check_ray(data, out, ray, workers)
     output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet)
     loaded = open_model(model, device)
     strangest = jobs.Strangest(loaded, output.shown)
     with terminal(quiet=quiet) as observer:
         job = jobs.explain(loaded, data, observer=observer)
-        job.into(*output.sinks(ExplainBatch.rows), strangest)
+        run_job(job, data, *output.sinks(ExplainBatch.rows), strangest, ray=ray, workers=workers)
     show_records(strangest.explained)
     total, doubted, flagged = job.summary.records, job.summary.with_flagged, job.summary.flagged
     most = ", ".join(f"{name} {count:,}" for name, count in flagged.most_common(3))

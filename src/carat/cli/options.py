@@ -105,6 +105,26 @@ Device = Annotated[
         autocompletion=one_of(lambda: ("auto", "cpu", "cuda")),
     ),
 ]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="[HOST:PORT]",
+        help="Work on many machines: the Ray cluster at this address, or auto for the one that this machine is a part "
+        "of. Without an address, a cluster of this machine alone is started.",
+        show_default=False,
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        metavar="N",
+        help="With --ray: so many processes, each with its own copy of the model. Default: one per processor.",
+        show_default=False,
+    ),
+]
 Detector = Annotated[
     str | None,
     typer.Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,7 +20,9 @@ from carat.cli.options import (
     OutFile,
     Quantile,
     Quiet,
+    Ray,
     Show,
+    Workers,
     one_of,
 )
 from carat.errors import InputError
@@ -93,6 +95,8 @@ def recourse(
     ] = 60.0,
     show: Show = 5,
     device: Device = "auto",
+    ray: Ray = None,
+    workers: Workers = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -116,7 +120,7 @@ def recourse(
     if top is not None and every:
         raise InputError("use --top or --all, not both")
     from carat import jobs
-    from carat.cli.terminal import Output, open_model, terminal
+    from carat.cli.terminal import Output, check_ray, open_model, run_job, terminal
     from carat.cli.view import show as show_records
     from carat.recourse import Constraints, Settings
 
@@ -129,6 +133,7 @@ def recourse(
         budget=budget,
         seconds=seconds,
     )
+    check_ray(data, out, ray, workers)
     output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet, reported=report is not None)
     beside = _check_files(output, report)
     loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score, gate=gate)
@@ -137,7 +142,7 @@ def recourse(
         job = jobs.recourse(loaded, data, settings, method=method, top=top, all=every, observer=observer)
         page = None if report is None else _page(job, report, force=force)
         sinks = _sinks(job, output, beside, whole_records=as_json and out is None)
-        job.into(*sinks, strangest, *([page] if page else []))
+        run_job(job, data, *sinks, strangest, *([page] if page else []), ray=ray, workers=workers)
     show_records(strangest.explained)
     done = job.summary
     conclude(
@@ -194,17 +199,7 @@ def _sinks(job: RecourseJob, output: Output, beside: Path | None, *, whole_recor
 
     if whole_records:
         return [JsonSink(job.model, typer.echo)]
-    options = {"method": job.method.name, "top": job.top, "all": job.all, "gate": job.gated, **_plain(job)}
     records: list[Sink[ResultBatch]] = []
     if beside is not None:
         records.append(TableSink(beside, ResultBatch.records, force=output.force))
-    return [*records, *output.sinks(ResultBatch.rows, options)]
-
-
-def _plain(job: RecourseJob) -> dict[str, Any]:
-    """The settings of a search, as facts."""
-    from dataclasses import asdict
-
-    settings = job.settings
-    names = ("k", "neighbours", "diversity", "prefer", "budget", "seconds")
-    return {**{name: getattr(settings, name) for name in names}, "constraints": asdict(settings.constraints)}
+    return [*records, *output.sinks(ResultBatch.rows, job.facts())]

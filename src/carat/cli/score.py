@@ -16,7 +16,9 @@ from carat.cli.options import (
     OutFile,
     Quantile,
     Quiet,
+    Ray,
     Show,
+    Workers,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ def score(
     gate: Gate = "both",
     show: Show = 5,
     device: Device = "auto",
+    ray: Ray = None,
+    workers: Workers = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -48,16 +52,18 @@ def score(
     Example: [bold]carat score model shipments.csv --out scores.csv[/bold]
     """
     from carat import jobs
-    from carat.cli.terminal import Output, open_model, terminal
+    from carat.cli.terminal import Output, check_ray, open_model, run_job, terminal
     from carat.cli.view import show as show_records
     from carat.results import ScoreBatch
 
+    check_ray(data, out, ray, workers)
     output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet)
     loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score, gate=gate)
     strangest = jobs.Strangest(loaded, output.shown)
     with terminal(quiet=quiet) as observer:
         job = jobs.score(loaded, data, observer=observer)
-        job.into(*output.sinks(ScoreBatch.rows, _cuts(loaded.scale)), strangest)
+        sinks = output.sinks(ScoreBatch.rows, _cuts(loaded.scale))
+        run_job(job, data, *sinks, strangest, ray=ray, workers=workers)
     show_records(strangest.explained, words=False)
     total, anomalous = job.summary.records, job.summary.anomalous
     share = f" ({100 * anomalous / total:.2f}%)" if total else ""

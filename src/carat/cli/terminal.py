@@ -11,13 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from carat.auditing.audit import Spread
 from carat.cli.app import CONSOLE, say
 from carat.data.writers import check_output
 from carat.devices import pick_device
 from carat.errors import InputError
 from carat.files import check_place, sidecar_of
 from carat.fitting import Model, load
-from carat.jobs import Sidecar, Sink, TableSink
+from carat.jobs import Job, Sidecar, Sink, TableSink
 from carat.observing import Bars, Observer, Remark, Silent, is_terminal
 from carat.results import Threshold
 from carat.results.gate import check_gate
@@ -31,6 +32,7 @@ HINTS = {
     "audited": "; leave one out with --without NAME",
 }
 """What the command line can do about a remark."""
+WORKERS = "--workers is for --ray; add that, or leave out --workers"
 OPTIONS = {
     "also": "--also NAME",
     "numeric": "--numeric NAME=10",
@@ -125,6 +127,40 @@ class Output:
     def speaks_json(self) -> bool:
         """Whether the rows themselves go to standard output, so that nothing else may."""
         return self.file == "-"
+
+
+def run_job(job: Job[Any], data: str, *sinks: Sink[Any], ray: str | None, workers: int | None) -> None:
+    """Run a job here, or on the machines of a cluster."""
+    if ray is None:
+        job.into(*sinks)
+        return
+    from carat import distributed
+
+    distributed.spread(job, data, *sinks, ray=ray, workers=workers)
+
+
+@contextmanager
+def judges(ray: str | None, workers: int | None) -> Iterator[Spread | None]:
+    """What judges the cells of an audit on the machines of a cluster; None to judge them here."""
+    if ray is None:
+        if workers is not None:
+            raise InputError(WORKERS)
+        yield None
+        return
+    from carat import distributed
+
+    with distributed.judging(ray, workers=workers) as spread:
+        yield spread
+
+
+def check_ray(data: str, out: str | None, ray: str | None, workers: int | None) -> None:
+    """Refuse, before any work, what many machines can't do."""
+    if ray is not None:
+        from carat import distributed
+
+        distributed.check(data, out, ray)
+    elif workers is not None:
+        raise InputError(WORKERS)
 
 
 def open_model(

@@ -9,7 +9,7 @@ from carat.data.sketch import Gathered, Sketch
 from carat.data.slips import Slipper, Spoiled, slip
 from carat.data.sources import open_source
 from carat.data.splits import random_split, time_split
-from carat.data.table import Fingerprint, Table, Unseen
+from carat.data.table import Fingerprint, Imprint, Table, Unseen
 from carat.data.training_data import Fold, TrainingData
 from carat.data.vocabulary import FIRST, MISSING, UNSEEN, Domain, Vocabulary
 from carat.data.writers import TableWriter
@@ -21,6 +21,7 @@ __all__ = [
     "Table",
     "Unseen",
     "Fingerprint",
+    "Imprint",
     "Sketch",
     "Gathered",
     "MISSING",

@@ -36,6 +36,12 @@ class RowIds:
             self._rows += len(some)
         return self
 
+    def merge(self, other: RowIds) -> RowIds:
+        """The IDs that come after these."""
+        for part in other._parts:
+            self.add(part)
+        return self
+
     def in_words(self) -> str | None:
         """How many rows can't be told apart by their ID, in one line; None where all can."""
         ids = pa.chunked_array(self._parts, pa.string())

@@ -57,6 +57,18 @@ class Gathered:
         self.total = (self.total + int(found.sum(dtype=np.uint64))) % (1 << 64)
         keys = _keys(found)
         self.keys = np.union1d(self.keys, keys[keys <= self.limit])
+        return self._cut()
+
+    def merge(self, other: Gathered) -> Self:
+        """Records that passed by another one, as if they had passed by here."""
+        self.rows += other.rows
+        self.total = (self.total + other.total) % (1 << 64)
+        self.limit = min(self.limit, other.limit)
+        keys = np.union1d(self.keys, other.keys)
+        self.keys = keys[keys <= self.limit]
+        return self._cut()
+
+    def _cut(self) -> Self:
         if len(self.keys) > SIZE:
             self.keys = self.keys[:SIZE]
             self.limit = int(self.keys[-1])

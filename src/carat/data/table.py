@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from carat.data.schema import Schema
-from carat.data.sources import Source
+from carat.data.sources import Source, StretchSource
 from carat.data.vocabulary import FIRST, UNSEEN, Vocabulary
 
 
@@ -99,6 +99,7 @@ class Table:
         index = None if schema.id else getattr(source, "index", None)
         start = 0
         for batch in source.batches(names):
+            start = source.place if isinstance(source, StretchSource) else start
             ids, unseen = _encode(batch, vocabulary)
             columns = {
                 role: _plain(batch.column(names.index(name)))
@@ -192,9 +193,40 @@ class Fingerprint:
 
     def add(self, ids: Tensor) -> Self:
         """The next records, int32 [n, m]."""
-        self._hash.update(ids.to("cpu", torch.int32).contiguous().numpy().tobytes())
+        self._hash.update(_bytes(ids))
+        return self
+
+    def merge(self, later: Imprint) -> Self:
+        """The records that come after these."""
+        for part in later.parts:
+            self._hash.update(part)
         return self
 
     def text(self) -> str:
         """In hexadecimal signs."""
         return self._hash.hexdigest()
+
+
+class Imprint:
+    """What a fingerprint will need of a stretch of records; a hash can't begin before it knows what came first."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+
+    def add(self, ids: Tensor) -> Self:
+        """The next records, int32 [n, m]."""
+        self.parts.append(_bytes(ids))
+        return self
+
+    def merge(self, later: Imprint) -> Self:
+        """The records that come after these."""
+        self.parts += later.parts
+        return self
+
+    def text(self) -> str:
+        """Of this stretch by itself."""
+        return Fingerprint().merge(self).text()
+
+
+def _bytes(ids: Tensor) -> bytes:
+    return ids.to("cpu", torch.int32).contiguous().numpy().tobytes()

@@ -33,7 +33,8 @@ class TableWriter:
         self.path = None if str(path) == "-" else Path(path)
         if self.path is not None:
             check_output(self.path, force=force)
-        self._schema: pa.Schema | None = None
+        self.schema: pa.Schema | None = None
+        """The columns; None before the first part."""
         self._place = ExitStack()
         self._lines: IO[str] = sys.stdout
         self._parts: Any = None
@@ -47,15 +48,15 @@ class TableWriter:
     @property
     def begun(self) -> bool:
         """Whether anything was written, and the columns settled by it."""
-        return self._schema is not None
+        return self.schema is not None
 
     def _open(self) -> None:
         assert self.path is not None
-        assert self._schema is not None
+        assert self.schema is not None
         if self.path.suffix.lower() == ".parquet":
-            self._parts = pq.ParquetWriter(self._temporary, self._schema, compression="zstd")
+            self._parts = pq.ParquetWriter(self._temporary, self.schema, compression="zstd")
         elif self.path.suffix.lower() == ".xlsx":
-            self._parts = SheetFile(self._temporary, self._schema.names)
+            self._parts = SheetFile(self._temporary, self.schema.names)
         elif self.path.suffix.lower() == ".jsonl":
             self._lines = self._temporary.open("w", encoding="utf-8")
             self._files.append(self._lines)
@@ -63,15 +64,15 @@ class TableWriter:
             opener = gzip.open if self.path.suffix.lower() == ".gz" else open
             file = opener(self._temporary, "wb")
             self._files.append(file)
-            self._parts = pyarrow.csv.CSVWriter(file, flat(self._schema.empty_table()).schema)
+            self._parts = pyarrow.csv.CSVWriter(file, flat(self.schema.empty_table()).schema)
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
-        if self._schema is None:
-            self._schema = table.schema
+        if self.schema is None:
+            self.schema = table.schema
             if self.path is not None:
                 self._open()
-        table = table.cast(self._schema)
+        table = table.cast(self.schema)
         if self._parts is None:
             for row in table.to_pylist():
                 self._lines.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")

@@ -12,7 +12,7 @@ from carat.jobs.audit_job import AuditJob, AuditSummary, audit
 from carat.jobs.explain_job import ExplainSummary, explain
 from carat.jobs.frames import explain_frame, recourse_result, score_frame
 from carat.jobs.job import Cancel, Job, Sink, Summary
-from carat.jobs.recourse_job import RecourseSummary, recourse
+from carat.jobs.recourse_job import RecourseJob, RecourseSummary, recourse
 from carat.jobs.score_job import ScoreSummary, score
 from carat.jobs.sinks import Sidecar, Strangest, TableSink, WorkbookSink
 from carat.jobs.update_job import UpdateSummary, update, updated_model
@@ -25,6 +25,7 @@ __all__ = [
     "update",
     "Job",
     "AuditJob",
+    "RecourseJob",
     "ApplyJob",
     "RevertJob",
     "Cancel",

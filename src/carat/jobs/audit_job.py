@@ -70,6 +70,7 @@ class AuditJob:
         decisions: a list of cells with decisions, of this table or of an earlier one: a file, a frame or a result.
         patterns: whether rewrites that the decisions ask for are made in other cells, too.
         without_patterns: names or numbers of those that are not.
+        spread: judges cells elsewhere; None judges them here.
     """
 
     name = "audit"
@@ -87,12 +88,14 @@ class AuditJob:
         decisions: Any = None,
         patterns: bool = True,
         without_patterns: Sequence[str | int] = (),
+        spread: finding.Spread | None = None,
     ) -> None:
         self.decisions = None if decisions is None else cell_list(decisions)
         self.patterns, self.without_patterns = patterns, check_without(without_patterns)
         if self.without_patterns and (decisions is None or not patterns):
             missing = "`decisions`" if decisions is None else "`patterns`"
             raise InputError(f"`without_patterns` leaves out what {missing} would teach; give that, too, or remove it")
+        self.spread = spread
         self.data, self.options, self.encoding = data, options or AuditOptions(), encoding
         self.observer, self.cancel = observer or Silent(), cancel or Cancel()
         self.checkpoints = None if checkpoints is None else Path(checkpoints)
@@ -121,7 +124,7 @@ class AuditJob:
         run = Run(seed=self.options.seed, observer=heeding, checkpoints=self.checkpoints)
         rewrites = lesson.patterns(reading) if lesson is not None and self.patterns else []
         rewrites = chosen(rewrites, [column.name for column in reading.table.columns], self.without_patterns)
-        found = finding.audit_table(reading.table, self.options, run, lesson, rewrites)
+        found = finding.audit_table(reading.table, self.options, run, lesson, rewrites, self.spread)
         self._remark_taught(found, lesson)
         self.cancel.check()
         self._remark_unforetold(found, reading)
@@ -245,6 +248,7 @@ def audit(
     decisions: Any = None,
     patterns: bool = True,
     without_patterns: Sequence[str | int] = (),
+    spread: finding.Spread | None = None,
 ) -> AuditJob:
     """A job that audits a table; see `AuditJob` for the arguments."""
     return AuditJob(
@@ -257,6 +261,7 @@ def audit(
         decisions=decisions,
         patterns=patterns,
         without_patterns=without_patterns,
+        spread=spread,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,12 +47,18 @@ class ExplainJob(Job[ExplainBatch]):
                 batch = ExplainBatch(piece, likelihood, self._lazily, self.model.alarm)
                 self.summary.records += len(batch)
                 self.summary.with_flagged += int(batch.flagged.any(dim=1).sum())
-                self._counted.add("flagged", batch.flagged.any(dim=1))
+                self.tally.counted.add("flagged", batch.flagged.any(dim=1))
                 counts = batch.flagged.sum(dim=0).tolist()
                 self.summary.flagged.update({name: count for name, count in zip(names, counts, strict=True) if count})
                 yield batch
                 stage.advance(len(piece))
         stage.finish()
+
+    def recipe(self) -> Callable[[Model, Any], ExplainJob]:
+        """Makes a job like this one for the same model and a part of the data."""
+        return explain
+
+    def _remark_after(self) -> None:
         self._remark_if_learned()
         self._remark_unseen()
         self._remark_if_aged()

@@ -2,96 +2,35 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from types import TracebackType
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
 
 from carat._version import __version__
 from carat.arguments import check_flag
-from carat.data import Fingerprint, Gathered, Sketch, Table, open_source
-from carat.data.row_ids import RowIds
+from carat.data import Sketch, Table, open_source
 from carat.data.sources.frames import check_row
-from carat.data.text import visible
-from carat.errors import Cancelled, InputError
-from carat.fitting.model import Model, has_networks, opened
+from carat.errors import InputError
+from carat.fitting.model import Model, opened
+from carat.jobs.summary import Cancel, Part, Sink, Summary
+from carat.jobs.tally import Tally
 from carat.observing import Observer, Remark, Silent
-from carat.results.ageing import AGED, Counted, Usual, in_words, look
+from carat.results.ageing import AGED, Usual, in_words
 from carat.results.clearing import JUDGED
 from carat.results.evidence import Evidence
 from carat.results.origin import Origin
+
+__all__ = ["Cancel", "Job", "Part", "Sink", "Summary", "pieces", "pour"]
 
 PIECE = 8_192
 """Records that go through a model between two steps of a progress bar."""
 
 B = TypeVar("B")
-B_contra = TypeVar("B_contra", contravariant=True)
-
-
-class Cancel:
-    """Asks a job to stop; it does so between two batches, and raises `Cancelled`. Safe to use from another thread."""
-
-    def __init__(self) -> None:
-        self._asked = threading.Event()
-
-    def set(self) -> None:
-        """Stop."""
-        self._asked.set()
-
-    def check(self) -> None:
-        """Raise where somebody asked to stop."""
-        if self._asked.is_set():
-            raise Cancelled("the job was cancelled")
-
-
-@dataclass
-class Summary:
-    """What a job did, complete when it has ended.
-
-    Args:
-        records: records that came out.
-        read: records that went in.
-        origin: which model and which data; None until the end.
-        remarks: what is worth knowing.
-        shares: of the records read, those with an unseen value, a missing one, and so on; see `carat.results.ageing`.
-    """
-
-    records: int = 0
-    read: int = 0
-    origin: Origin | None = None
-    remarks: list[Remark] = field(default_factory=list)
-    shares: dict[str, float] = field(default_factory=dict)
-
-    def facts(self) -> dict[str, Any]:
-        """The numbers, for programs."""
-        told = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("origin", "remarks")}
-        return told if self.shares else {name: value for name, value in told.items() if name != "shares"}
-
-
-class Sink(Protocol[B_contra]):
-    """Takes the batches of a job: entered before the first one, left after the last or when something went wrong."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None: ...
-
-    def take(self, batch: B_contra) -> None:
-        """The next batch."""
-        ...
-
-    def finish(self, job: Any) -> None:
-        """All batches have come; the job's summary is complete."""
-        ...
 
 
 class Job(ABC, Generic[B]):
@@ -131,36 +70,45 @@ class Job(ABC, Generic[B]):
         self.detector = model.detector_for(None if isinstance(data, Table) else self.data)
         self.scored: list[Any] = []
         """Called with the scores [n] of all records that are looked at, those that do not come out among them."""
-        self._met, self._gathered = Fingerprint(), Gathered()
-        self._counted = Counted()
+        self.tally = Tally.of(model)
         self._usual = Usual.from_json(model.training["usual"]) if "usual" in model.training else None
-        self._learned = model.vocabulary.learned.sizes if has_networks(model) else None
         self._looked_at = 0
-        self._cleared = 0
         self._begun = False
         self._pairs = model.pairs.to("cpu")
-        self._unseen: Counter[tuple[str, str]] = Counter()
-        self._row_ids = None if model.schema.id is None else RowIds(model.schema.id)
         self._source = None if isinstance(data, Table) else open_source(self.data, once=True)
         self.label = "rows" if self._source is None else self._source.label
         self._rows = len(data) if self._source is None else self._source.about_rows()
 
     def __iter__(self) -> Iterator[B]:
         """The batches; each is complete when it comes."""
-        if self._begun:
-            raise InputError("a job runs once; make another one for another run")
-        self._begun = True
-        self._remark_ambiguous()
+        self._begin()
         for batch in self._batches():
             self.cancel.check()
             yield batch
             self.cancel.check()
+        self._end()
+
+    def _begin(self) -> None:
+        if self._begun:
+            raise InputError("a job runs once; make another one for another run")
+        self._begun = True
+        self._remark_ambiguous()
+        self._remark_before()
+
+    def _end(self) -> None:
+        self._remark_after()
         self._remark_row_ids()
         self._conclude()
 
     @abstractmethod
     def _batches(self) -> Iterator[B]:
         """The work itself; counts into the summary."""
+
+    def _remark_before(self) -> None:
+        """What is worth a remark before any record is read."""
+
+    def _remark_after(self) -> None:
+        """What is worth a remark when all records are read."""
 
     @abstractmethod
     def empty(self) -> B:
@@ -171,6 +119,42 @@ class Job(ABC, Generic[B]):
         pour(self, sinks)
         return self.summary
 
+    def recipe(self) -> Callable[[Model, Any], Job[B]]:
+        """Makes a job like this one for the same model and a part of the data; it can be sent to another process."""
+        raise InputError(f"carat {self.name} can't be spread over machines")
+
+    def run_part(self, *sinks: Sink[B]) -> Part:
+        """Run over a part of a table that does not begin it: no remarks, and nothing is concluded; see `gather`."""
+        self.tally, self._begun = Tally.of(self.model, later=True), True
+        with ExitStack() as stack:
+            for sink in sinks:
+                stack.enter_context(sink)
+            for batch in self._batches():
+                for sink in sinks:
+                    sink.take(batch)
+        return Part(self.tally, self.summary)
+
+    def gather(self, parts: Iterable[Part]) -> Summary:
+        """Instead of a run: what jobs like this one did with all parts of the table, in order."""
+        self._begin()
+        for part in parts:
+            self.cancel.check()
+            self.tally.merge(part.tally)
+            self.summary.merge(part.summary)
+            for listener in self.scored:
+                for score in part.scores:
+                    listener(score)
+        self._end()
+        return self.summary
+
+    @property
+    def judges_all(self) -> bool:
+        """Whether the judge is asked about every record, where the number of records is known."""
+        return self._judges(self._rows or 0)
+
+    def _judges(self, rows: int) -> bool:
+        return rows <= JUDGED if self.judge_all is None else self.judge_all
+
     def _tables(self) -> Iterator[Table]:
         """The records as ids, as they are read; counted, and looked at for entities that training never met."""
         parts = iter([self.data]) if self._source is None else self.model.stream(self._source)
@@ -178,21 +162,13 @@ class Job(ABC, Generic[B]):
             self.cancel.check()
             yield part
             self.summary.read += len(part)
-            self._met.add(part.ids)
-            self._gathered.add(part.ids)
-            if self._row_ids is not None and part.record is not None:
-                self._row_ids.add(part.record)
-            look(self._counted, part.ids, self._pairs, self.model.vocabulary)
-            if self._learned is not None:
-                self._counted.add("later", (part.ids >= self._learned).any(dim=1))
-            for domain, entities in part.unseen.by_name(self.model.vocabulary).items():
-                self._unseen.update({(domain, entity): count for entity, count in entities.items()})
+            self.tally.add(part, self.model, self._pairs)
 
     def _score(self, ids: Tensor) -> Tensor:
         """The detector's scores, on the CPU, [n]; whoever listens to `scored` hears of them."""
         score = self.detector.score(ids).cpu()
         if self._usual is not None and self._usual.low is not None:
-            self._counted.add("low", score < self._usual.low)
+            self.tally.counted.add("low", score < self._usual.low)
         for listener in self.scored:
             listener(score)
         return score
@@ -203,15 +179,14 @@ class Job(ABC, Generic[B]):
         if gate is None:
             return None
         self._looked_at += len(ids)
-        rows = self._looked_at if self._rows is None else self._rows
-        if rows <= JUDGED if self.judge_all is None else self.judge_all:
+        if self._judges(self._looked_at if self._rows is None else self._rows):
             return self.model.alarm(ids)
         alarm = torch.full((len(ids),), torch.nan)
         doubtful = ~(self.model.clearing.support(ids) > gate.clears_above)
         found = self.model.alarm(ids[doubtful])
         assert found is not None
         alarm[doubtful] = found
-        self._cleared += len(ids) - len(found)
+        self.tally.cleared += len(ids) - len(found)
         return alarm
 
     def remark(self, code: str, text: str, *, warning: bool = False) -> None:
@@ -231,10 +206,10 @@ class Job(ABC, Generic[B]):
         """How many of the records read are training records, in words: all, most, or None where there is no sign."""
         training = self.model.training
         sketch = Sketch.from_json(training["sketch"]) if "sketch" in training else None
-        shuffled = sketch is not None and sketch.same_rows(self._gathered)
-        if shuffled or self._met.text() == training.get("fingerprint"):
+        shuffled = sketch is not None and sketch.same_rows(self.tally.gathered)
+        if shuffled or self.tally.met.text() == training.get("fingerprint"):
             return f"{training['records']:,}"
-        return "most" if sketch is not None and sketch.most_of(self._gathered) else None
+        return "most" if sketch is not None and sketch.most_of(self.tally.gathered) else None
 
     @property
     def evidence(self) -> Evidence:
@@ -247,7 +222,7 @@ class Job(ABC, Generic[B]):
             __version__,
             self.model.identity,
             self.label,
-            self._met.text(),
+            self.tally.met.text(),
             self.summary.read,
             datetime.now(UTC).isoformat(timespec="seconds"),
             self.model.holds_records,
@@ -266,7 +241,7 @@ class Job(ABC, Generic[B]):
 
     def _remark_row_ids(self) -> None:
         """An output is keyed by the id column; whoever looks rows up by it must know where it repeats."""
-        shared = None if self._row_ids is None else self._row_ids.in_words()
+        shared = None if self.tally.row_ids is None else self.tally.row_ids.in_words()
         if shared is not None:
             self.remark("row-ids", shared, warning=True)
 
@@ -285,29 +260,27 @@ class Job(ABC, Generic[B]):
         """Records that are anomalous, bool [n]; with other cuts than those of the fit the share would say nothing."""
         scale = self.model.scale
         if self._usual is not None and self._usual.cuts == (scale.threshold, scale.alarm):
-            self._counted.add("listed", listed)
+            self.tally.counted.add("listed", listed)
 
     def _remark_if_aged(self) -> None:
         """Records that were learned from can't show a model's age."""
-        self.summary.shares = {name: round(share, 6) for name, share in self._counted.shares().items()}
-        aged = in_words(self._usual, self._counted)
+        self.summary.shares = {name: round(share, 6) for name, share in self.tally.counted.shares().items()}
+        aged = in_words(self._usual, self.tally.counted)
         if aged is not None and self.learned_from is None:
             self.remark(AGED, aged, warning=True)
 
     def _remark_cleared(self) -> None:
-        if self._cleared:
+        if self.tally.cleared:
             self.remark(
                 "cleared",
-                f"{self._cleared:,} rows were not judged, as the counts show nothing suspicious; their alarm is empty",
+                f"{self.tally.cleared:,} rows were not judged, as the counts show nothing suspicious; "
+                "their alarm is empty",
             )
 
     def _remark_unseen(self) -> None:
-        if self._unseen:
-            shown = ", ".join(
-                f"{domain} {visible(entity)} ({count:,}×)" for (domain, entity), count in self._unseen.most_common(5)
-            )
-            more = f" and {len(self._unseen) - 5:,} more" if len(self._unseen) > 5 else ""
-            self.remark("unseen", f"never seen in training: {shown}{more}")
+        said = self.tally.unseen_in_words()
+        if said is not None:
+            self.remark("unseen", said)
 
 
 def pour(job: Iterable[B], sinks: Sequence[Sink[B]]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from carat.errors import InputError
 from carat.explain.choice import flagged
 from carat.fitting.model import Model
 from carat.jobs.job import PIECE, Cancel, Job, Summary
+from carat.jobs.tally import Tally
 from carat.observing import Observer, Stage
 from carat.recourse import Method, Outcome, Settings
 from carat.results.batches import ResultBatch
@@ -98,10 +100,11 @@ class RecourseJob(Job[ResultBatch]):
         self.method = model.method(method, like=like) if method is None or isinstance(method, str) else method
         self.settings = settings.resolve(model.vocabulary)
         self.top, self.all = top, check_flag("all", all)
+        self.given: Chosen | None = None
+        """The records to search for, where they were chosen before; then none are read."""
         self.summary = RecourseSummary()
 
     def _batches(self) -> Iterator[ResultBatch]:
-        self._remark_unknown()
         scoring = self.observer.stage("scoring", self._rows)
         searching: Stage | None = None
         for chosen in self._wanted(scoring):
@@ -110,25 +113,63 @@ class RecourseJob(Job[ResultBatch]):
             searching.more(len(chosen.table))
             yield from self._searched(chosen, searching)
         scoring.finish()
+
+    def recipe(self) -> Callable[[Model, Any], RecourseJob]:
+        """Makes a job like this one for the same model and a part of the data."""
+        return partial(
+            recourse,
+            settings=replace(self.settings, resolved=None),
+            method=self.method.name,
+            top=self.top,
+            all=self.all,
+            gate=self.gated,
+            judge_all=self.judges_all,
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """How it searches, for the file beside the output."""
+        settings = self.settings
+        names = ("k", "neighbours", "diversity", "prefer", "budget", "seconds")
+        return {
+            "method": self.method.name,
+            "top": self.top,
+            "all": self.all,
+            "gate": self.gated,
+            **{name: getattr(settings, name) for name in names},
+            "constraints": asdict(settings.constraints),
+        }
+
+    def choose(self) -> Chosen | None:
+        """Of a part of a table that does not begin it, the strangest records; None where it has none."""
+        self.tally = Tally.of(self.model, later=True)
+        return next(self._wanted(self.observer.stage("scoring", self._rows)), None)
+
+    def _remark_before(self) -> None:
+        self._remark_unknown()
+
+    def _remark_after(self) -> None:
         if self.top is None and not self.all:
             self._remark_if_learned()
         self._remark_cleared()
         self._remark_unseen()
         self._remark_if_aged()
 
-    def _wanted(self, scoring: Stage) -> Iterator[_Chosen]:
+    def _wanted(self, scoring: Stage) -> Iterator[Chosen]:
         """The records to search for: all, the anomalous, or the strangest, the worst first.
 
         Of the strangest, no more than `top` records are ever held.
         """
-        strangest: list[_Chosen] = []
+        if self.given is not None:
+            yield self.given
+            return
+        strangest: list[Chosen] = []
         for part in self._tables():
             looked = self._looked(part, scoring)
             listed = self.model.scale.anomalous(looked.score, looked.alarm)
             self.summary.anomalous += int(listed.sum())
             self._count_listed(listed)
             if self.top is not None:
-                strangest = [_Chosen.join([*strangest, looked]).strangest(self.top)]
+                strangest = [Chosen.join([*strangest, looked]).strangest(self.top)]
                 continue
             rows = torch.arange(len(part)) if self.all else torch.nonzero(listed).flatten()
             if len(rows):
@@ -137,7 +178,7 @@ class RecourseJob(Job[ResultBatch]):
             scoring.finish()
         yield from strangest
 
-    def _looked(self, table: Table, scoring: Stage) -> _Chosen:
+    def _looked(self, table: Table, scoring: Stage) -> Chosen:
         """A table with scores and alarms; the judge takes its time, so it can be stopped in between."""
         score = self._score(table.ids)
         alarms = []
@@ -146,9 +187,9 @@ class RecourseJob(Job[ResultBatch]):
             alarms.append(self._alarm(ids))
             scoring.advance(len(ids))
         told = [alarm for alarm in alarms if alarm is not None]
-        return _Chosen(table, score, torch.cat(told) if told else None)
+        return Chosen(table, score, torch.cat(told) if told else None)
 
-    def _searched(self, chosen: _Chosen, stage: Stage) -> Iterator[ResultBatch]:
+    def _searched(self, chosen: Chosen, stage: Stage) -> Iterator[ResultBatch]:
         device, scale = self.model.device, self.model.scale
         for index in torch.arange(len(chosen.table)).split(batch_rows(device)):
             some = chosen.take(index)
@@ -164,7 +205,7 @@ class RecourseJob(Job[ResultBatch]):
             yield ResultBatch(some.table, some.score, outcome, scale, alarm=some.alarm)
             stage.advance(len(index))
 
-    def _without_fixes_for_blanks(self, chosen: _Chosen, outcome: Outcome) -> Outcome:
+    def _without_fixes_for_blanks(self, chosen: Chosen, outcome: Outcome) -> Outcome:
         """The same without counterfactuals for records that are anomalous by what they lack, and by nothing else.
 
         No value of theirs is in doubt, and a blank is not filled here: whatever else changes would make them worse.
@@ -255,23 +296,23 @@ def recourse(
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class Chosen:
     """Records with their scores [n], and their alarms [n] where there are any."""
 
     table: Table
     score: Tensor
     alarm: Tensor | None
 
-    def take(self, index: Tensor) -> _Chosen:
+    def take(self, index: Tensor) -> Chosen:
         """The records with these numbers."""
-        return _Chosen(self.table.take(index), self.score[index], None if self.alarm is None else self.alarm[index])
+        return Chosen(self.table.take(index), self.score[index], None if self.alarm is None else self.alarm[index])
 
-    def strangest(self, count: int) -> _Chosen:
+    def strangest(self, count: int) -> Chosen:
         """The so many strangest, the strangest first."""
         return self.take(strangest_first(self.score, self.alarm)[:count])
 
     @classmethod
-    def join(cls, parts: list[_Chosen]) -> _Chosen:
+    def join(cls, parts: list[Chosen]) -> Chosen:
         """Several as one."""
         told = [part.alarm for part in parts if part.alarm is not None]
         scores = torch.cat([part.score for part in parts])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -43,6 +44,12 @@ class ScoreJob(Job[ScoreBatch]):
                 yield batch
                 stage.advance(len(piece))
         stage.finish()
+
+    def recipe(self) -> Callable[[Model, Any], ScoreJob]:
+        """Makes a job like this one for the same model and a part of the data."""
+        return partial(score, gate=self.gated, judge_all=self.judges_all)
+
+    def _remark_after(self) -> None:
         self._remark_if_learned()
         self._remark_cleared()
         self._remark_unseen()

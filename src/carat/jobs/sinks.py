@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import torch
 
 from carat.auditing.result import AuditResult
@@ -71,10 +73,57 @@ class TableSink(PlainSink[B]):
         """Write its rows."""
         self.writer.write(self.make(batch))
 
+    def part(self) -> Callable[[Model, Path], TablePart[B]]:
+        """Makes what takes the batches of a part of the data, in another process."""
+        return partial(TablePart, self.make)
+
+    def merge(self, part: tuple[str, pa.Schema] | None, folder: Path) -> None:
+        """Append the rows of a part, batch by batch as they were written; None where no batch came."""
+        if part is None:
+            return
+        name, schema = part
+        with pq.ParquetFile(folder / name) as file:
+            for group in range(file.num_row_groups):
+                # What a list holds has another name in a file than in memory.
+                self.writer.write(file.read_row_group(group).cast(schema))
+
     def finish(self, job: Any) -> None:
         """A table without rows has its columns all the same."""
         if not self.writer.begun:
             self.writer.write(self.make(job.empty()))
+
+
+class TablePart(PlainSink[B]):
+    """Rows of every batch of a part of the data into a Parquet file of their own, each batch as a row group.
+
+    Args:
+        make: from a batch to its rows.
+        model: not needed here.
+        place: where the file goes, but for its ending.
+    """
+
+    def __init__(self, make: Callable[[B], pa.Table], model: Model, place: Path) -> None:
+        self.table: TableSink[B] = TableSink(place.with_suffix(".parquet"), make)
+
+    def __enter__(self) -> Self:
+        self.table.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """The file is there whole, or not at all."""
+        self.table.__exit__(kind, error, trace)
+
+    def take(self, batch: B) -> None:
+        """Write its rows."""
+        self.table.take(batch)
+
+    @property
+    def outcome(self) -> tuple[str, pa.Schema] | None:
+        """The name of the file, and its columns as they were; None where no batch came."""
+        writer = self.table.writer
+        return None if writer.schema is None or writer.path is None else (writer.path.name, writer.schema)
 
 
 class WorkbookSink(PlainSink[AuditResult]):
@@ -163,6 +212,19 @@ class Strangest(PlainSink[Any]):
         rows = strangest_first(batch.score, batch.alarm)[: self.limit]
         self._kept = strangest_of([*self._kept, self._searched(batch, rows)], self.limit)
 
+    def part(self) -> Callable[[Model, Path], StrangestPart]:
+        """Makes what takes the batches of a part of the data, in another process."""
+        return partial(StrangestPart, self.limit)
+
+    def merge(self, kept: list[ResultBatch], folder: Path) -> None:
+        """Keep what is stranger in a part of the data than what was kept so far."""
+        self._kept = strangest_of([*self._kept, *kept], self.limit)
+
+    @property
+    def outcome(self) -> list[ResultBatch]:
+        """What is kept so far."""
+        return self._kept
+
     def finish(self, job: Any) -> None:
         """Explain what is kept: only now it is known whether the records were learned from."""
         found = [one for batch in self._kept for one in explain_batch(batch, job.evidence, show=self.show)]
@@ -181,6 +243,19 @@ class Strangest(PlainSink[Any]):
             likelihood = explainer.likelihood(few.ids).cpu()
         alarm = None if batch.alarm is None else batch.alarm[rows]
         return ResultBatch.unsearched(few, batch.score[rows], likelihood, self.model.scale, alarm=alarm)
+
+
+class StrangestPart(Strangest):
+    """The few strangest records of a part of the data.
+
+    Args:
+        limit: how many.
+        model: explains.
+        place: not needed here.
+    """
+
+    def __init__(self, limit: int, model: Model, place: Path) -> None:
+        super().__init__(model, limit)
 
 
 class JsonSink(PlainSink[ResultBatch]):

@@ -84,6 +84,15 @@ class Records:
         lost = torch.bincount(self.group[records.cpu()].to(torch.int64), minlength=len(self)).to(self.count.device)
         return replace(self, count=self.count - lost)
 
+    def plus(self, other: Records) -> Records:
+        """The records of both, those of `other` after these: the same as of all of them in one."""
+        ids, place, _ = merged(torch.cat([self.ids, other.ids]))
+        count = torch.zeros(len(ids), dtype=torch.int64)
+        count.index_add_(0, place.long(), torch.cat([self.count, other.count]))
+        mine, theirs = place[: len(self)], place[len(self) :]
+        group = torch.cat([mine[self.group.long()], theirs[other.group.long()]])
+        return Records(ids, count, group, self.vocabulary)
+
     def to(self, device: torch.device | str) -> Records:
         """The same on another device."""
         return Records(self.ids.to(device), self.count.to(device), self.group, self.vocabulary)

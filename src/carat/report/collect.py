@@ -74,6 +74,20 @@ class Collector:
         if sum(len(kept) for kept in self._kept) > 2 * self.limit:
             self._kept = self.strangest()
 
+    def cut(self) -> Collector:
+        """Hold no more records than will be listed."""
+        self._kept = self.strangest()
+        return self
+
+    def merge(self, other: Collector) -> None:
+        """What another collector has taken of the batches that come after these."""
+        self._scores += other._scores
+        self.anomalous += other.anomalous
+        self.repaired += other.repaired
+        self.domains.update(other.domains)
+        self.entities.update(other.entities)
+        self._kept = strangest_of([*self._kept, *other._kept], self.limit)
+
     @property
     def scores(self) -> Tensor:
         """Of all records, in the order they came, [n]."""

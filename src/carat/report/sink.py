@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from carat.errors import InputError
 from carat.files import check_place
+from carat.fitting.model import Model
 from carat.jobs.recourse_job import RecourseJob
 from carat.jobs.sinks import PlainSink
 from carat.report.collect import Collector
@@ -43,6 +45,14 @@ class PageSink(PlainSink[ResultBatch]):
         """Count it, and keep its strangest records."""
         self.collector.add(batch)
 
+    def part(self) -> Callable[[Model, Path], PagePart]:
+        """Makes what takes the batches of a part of the data, in another process."""
+        return PagePart
+
+    def merge(self, collector: Collector, folder: Path) -> None:
+        """Count the batches of a part, and keep its strangest records."""
+        self.collector.merge(collector)
+
     @property
     def listed(self) -> int:
         """How many records the page lists."""
@@ -58,6 +68,27 @@ class PageSink(PlainSink[ResultBatch]):
         self.collector.aged = next((said.text for said in job.summary.remarks if said.code == AGED), None)
         stage = job.observer.stage("writing the page", self.listed)
         write_collected(self.collector, self.path, overview=overview, title=self.title, advance=stage.advance)
+
+
+class PagePart(PlainSink[ResultBatch]):
+    """What a page keeps of a part of the data.
+
+    Args:
+        model: what made it.
+        place: not needed here.
+    """
+
+    def __init__(self, model: Model, place: Path) -> None:
+        self.collector = Collector(model.scale, model.evidence, "")
+
+    def take(self, batch: ResultBatch) -> None:
+        """Count it, and keep its strangest records."""
+        self.collector.add(batch)
+
+    @property
+    def outcome(self) -> Collector:
+        """What was counted, and no more records than a page lists."""
+        return self.collector.cut()
 
 
 def _which(job: RecourseJob) -> str:

@@ -61,6 +61,12 @@ class Counted:
         self.records[name] = self.records.get(name, 0) + len(which)
         self.found[name] = self.found.get(name, 0) + int(which.sum())
 
+    def merge(self, other: Counted) -> None:
+        """Count the records that another one counted, too."""
+        for name, records in other.records.items():
+            self.records[name] = self.records.get(name, 0) + records
+            self.found[name] = self.found.get(name, 0) + other.found[name]
+
     def share(self, name: str) -> float:
         """Of the records that were looked at."""
         return self.found.get(name, 0) / max(self.records.get(name, 0), 1)

@@ -15,11 +15,13 @@ from carat.data.sources.csv import CsvSource
 from carat.data.sources.frames import frame_like, open_frame
 from carat.data.sources.jsonl import JsonLinesSource, PipeSource, spool
 from carat.data.sources.parquet import ParquetSource
+from carat.data.sources.stretches import Stretch, StretchSource, plan_stretches
 from carat.data.sources.xlsx import XlsxSource
 from carat.data.workbooks.package import split_sheet
 from carat.errors import InputError
 
 __all__ = ["open_source", "Source", "check_columns", "check_ending", "frame_like", "ENDINGS", "NotUtf8Error"]
+__all__ += ["Stretch", "StretchSource", "plan_stretches"]
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl", ".xlsx")
 
@@ -36,6 +38,8 @@ def open_source(data: Any, *, once: bool = False, encoding: str | None = None, b
     is_csv = isinstance(data, str | Path) and str(data).lower().endswith((".csv", ".csv.gz"))
     if encoding is not None and not is_csv:
         raise InputError("`encoding` is for csv files; everything else is UTF-8 or says itself how it is written")
+    if isinstance(data, StretchSource):
+        return data
     if not isinstance(data, str | Path):
         return open_frame(data)
     if str(data) == "-":

@@ -30,10 +30,15 @@ class ParquetSource:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time."""
+        yield from self._of_groups(columns, None)
+
+    def _of_groups(self, columns: Sequence[str], groups: range | None) -> Iterator[pa.RecordBatch]:
+        """The rows of some row groups, or of all; no batch holds rows of two, so its batches are always the same."""
         check_columns(self, columns)
         try:
             with pq.ParquetFile(self._path, read_dictionary=[c for c in self._text if c in columns]) as file:
-                for batch in file.iter_batches(BATCH_ROWS, columns=list(columns)):
-                    yield batch.select(list(columns))
+                for group in range(file.num_row_groups) if groups is None else groups:
+                    for batch in file.iter_batches(BATCH_ROWS, row_groups=[group], columns=list(columns)):
+                        yield batch.select(list(columns))
         except (pa.ArrowInvalid, OSError) as error:
             raise InputError(f"{self.label}: the Parquet file is damaged ({first_line(error)})") from error
