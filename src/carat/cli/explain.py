@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from carat.cli.app import DAILY, command, conclude, many
-from carat.cli.options import Data, Device, Force, Json, ModelFolder, OutFile, Quiet, Show
+from carat.cli.options import Data, Device, Encoding, Force, Json, ModelFolder, OutFile, Quiet, Show
 
 
 @command(DAILY)
@@ -11,6 +11,7 @@ def explain(
     model: ModelFolder,
     data: Data,
     out: OutFile = None,
+    encoding: Encoding = None,
     show: Show = 5,
     device: Device = "auto",
     force: Force = False,
@@ -35,7 +36,7 @@ def explain(
     loaded = open_model(model, device)
     strangest = jobs.Strangest(loaded, output.shown)
     with terminal(quiet=quiet) as observer:
-        job = jobs.explain(loaded, data, observer=observer)
+        job = jobs.explain(loaded, data, encoding=encoding, observer=observer)
         job.into(*output.sinks(ExplainBatch.rows), strangest)
     show_records(strangest.explained)
     total, doubted, flagged = job.summary.records, job.summary.with_flagged, job.summary.flagged

@@ -12,6 +12,7 @@ from carat.cli.options import (
     FLAG,
     Data,
     Device,
+    Encoding,
     Force,
     Gate,
     Json,
@@ -91,6 +92,7 @@ def recourse(
     seconds: Annotated[
         float, typer.Option(metavar="S", help="Time for 256 rows; after that, the search is quicker and rougher.")
     ] = 60.0,
+    encoding: Encoding = None,
     show: Show = 5,
     device: Device = "auto",
     force: Force = False,
@@ -134,7 +136,9 @@ def recourse(
     loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score, gate=gate)
     strangest = jobs.Strangest(loaded, output.shown)
     with terminal(quiet=quiet) as observer:
-        job = jobs.recourse(loaded, data, settings, method=method, top=top, all=every, observer=observer)
+        job = jobs.recourse(
+            loaded, data, settings, method=method, top=top, all=every, encoding=encoding, observer=observer
+        )
         page = None if report is None else _page(job, report, force=force)
         sinks = _sinks(job, output, beside, whole_records=as_json and out is None)
         job.into(*sinks, strangest, *([page] if page else []))

@@ -8,6 +8,7 @@ from carat.cli.app import DAILY, command, conclude, many
 from carat.cli.options import (
     Data,
     Device,
+    Encoding,
     Force,
     Gate,
     Json,
@@ -31,6 +32,7 @@ def score(
     threshold: Quantile = None,
     threshold_score: LowestScore = None,
     gate: Gate = "both",
+    encoding: Encoding = None,
     show: Show = 5,
     device: Device = "auto",
     force: Force = False,
@@ -56,7 +58,7 @@ def score(
     loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score, gate=gate)
     strangest = jobs.Strangest(loaded, output.shown)
     with terminal(quiet=quiet) as observer:
-        job = jobs.score(loaded, data, observer=observer)
+        job = jobs.score(loaded, data, encoding=encoding, observer=observer)
         job.into(*output.sinks(ScoreBatch.rows, _cuts(loaded.scale)), strangest)
     show_records(strangest.explained, words=False)
     total, anomalous = job.summary.records, job.summary.anomalous
