@@ -64,7 +64,8 @@ def check_needed(source: Source, names: Sequence[str]) -> None:
         needed, there = (
             ", ".join(some[:LISTED]) + (", …" if len(some) > LISTED else "") for some in (names, source.names)
         )
-        raise InputError(f"{source.label}: the model needs the columns {needed}; this table has {there}")
+        hint = getattr(source, "hint", "")
+        raise InputError(f"{source.label}: the model needs the columns {needed}; this table has {there}{hint}")
 
 
 def check_ending(path: Path, *, writing: bool = False) -> None:
