@@ -95,7 +95,7 @@ def test_decisions(said: str | None, decision: Decision | None) -> None:
         ("0,a,x,,1.5,y,,,,,\n", "row 2: `error` is '1.5', not a probability"),
         ("0,a,x,,,y,,,,,accept\n0,a,,,,,,,,,reject\n", "rows 2 and 3 decide differently about the same cell"),
         ("17,a,x,,,y,,,,,=1\n17.0,a,,,,,,,,,=2\n", "rows 2 and 3 decide differently about the same cell"),
-        ("0,a,x\n", "Expected 11 columns, got 3"),
+        ("0,a,x\n", "line 2: 3 cells instead of 11 (0,a,x); add the missing commas"),
     ],
 )
 def test_one_clear_line_with_the_row(tmp_path: Path, lines: str, message: str) -> None:

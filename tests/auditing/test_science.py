@@ -209,7 +209,7 @@ def test_copies_are_measured_against_the_table() -> None:
 @pytest.mark.parametrize(
     "table",
     [
-        pa.table({"a": ["x"], "b": ["y"]}),
+        pa.table({"a": ["x", "x", "y"], "b": ["u", "v", "u"]}),
         pa.table({"a": ["x", "y"] * 20, "b": ["u", "v"] * 20}),
         pa.table({"a": pa.array([None] * 30, pa.string()), "b": ["u", "v", "w"] * 10, "c": ["1", "2", "3"] * 10}),
         pa.table(
@@ -221,7 +221,7 @@ def test_copies_are_measured_against_the_table() -> None:
         ),
         pa.table({"only": ["a", "a", "b"] * 12}),
     ],
-    ids=["one row", "two columns", "nulls", "scripts and names", "one column"],
+    ids=["three rows", "two columns", "nulls", "scripts and names", "one column"],
 )
 def test_odd_tables(table: pa.Table) -> None:
     result = carat.audit(table)

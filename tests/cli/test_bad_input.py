@@ -67,9 +67,11 @@ READING = [
     fit("header.csv", "no rows", b"Port,Good\n"),
     fit("one.csv", "one row", b"Port,Good\nA,x\n"),
     fit("twice.csv", "2 columns named 'Port'", b"Port,Port\nA,x\nB,y\n"),
-    fit("latin.csv", "not UTF-8 text; convert it", "Port,Good\nÄ,x\nB,y\n".encode("latin-1")),
-    fit("utf16.csv", "not UTF-8 text; convert it", GOOD.decode().encode("utf-16")),
-    fit("ragged.csv", "2 columns, got 3", b"Port,Good\nA,x\nB,y,z\n"),
+    fit(
+        "latin.csv", "not UTF-8 text; say how it is written with --encoding", "Port,Good\nÄ,x\nB,y\n".encode("latin-1")
+    ),
+    fit("utf16.csv", "save it as UTF-8 (in Excel: Save As, CSV UTF-8)", GOOD.decode().encode("utf-16")),
+    fit("ragged.csv", "ragged.csv, line 3: 3 cells instead of 2 (B,y,z); quote", b"Port,Good\nA,x\nB,y,z\n"),
     fit("mixed.jsonl", "line 2: column 'Port' mixes types", b'{"Port": "A", "Good": "x"}\n{"Port": 1, "Good": "y"}\n'),
     fit("broken.jsonl", "line 1: not JSON", b"{\n"),
     fit("one-column.csv", "a model needs two (Weight: numbers)", b"Port,Weight\nA,1\nA,2\nB,2\n"),
@@ -134,7 +136,12 @@ SCORING = [
     score("folder planted.csv --out s.csv", "manifest.json is missing", folder=None),
     score("model nothing.csv --out s.csv", "nothing.csv: no such file"),
     score("model t.csv --out s.csv", "no column 'Carrier'", t_csv=b"Port,Good,Buyer\nA,x,y\n"),
-    score("model t.csv --out s.csv", "4 columns, got 1", t_csv=NAMES + b"a,b,c,d\nx\n"),
+    score("model t.csv --out s.csv", "line 3: 1 cell instead of 4 (x); add", t_csv=NAMES + b"a,b,c,d\nx\n"),
+    score(
+        "model t.csv --out s.csv",
+        "t.csv: the model needs the columns Port, Good, Carrier, Buyer; this table has A, B",
+        t_csv=b"A,B\nx,y\n",
+    ),
     score("model t.parquet --out s.csv", "'Port' holds lists", t_parquet=LISTS),
     score("model planted.csv --out s.csv --threshold 2", "between 0 and 1, got 2"),
     score("model planted.csv --out s.csv --threshold 0.1 --threshold-score 1", "not both"),

@@ -332,7 +332,9 @@ def test_inspect_shows_what_the_model_knows(
     assert "1,080 rows, 120 more held out" in shown
     assert shown.count("are off by 0.") == 1, "one error of the likelihoods, not two"
     assert "\N{REPLACEMENT CHARACTER}" not in shown, "two sentences stand on two lines"
-    assert "scores and alarms stranger than those of the few held-out rows" in shown, "60 rows can not tell 1%"
+    assert "rows with a lower score or a higher alarm than all of the few held-out rows" in shown, (
+        "60 rows can not tell 1%"
+    )
     assert all(name in shown for name in (*DOMAINS, "all verified", "detector.safetensors"))
 
 

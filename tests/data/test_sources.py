@@ -184,12 +184,15 @@ def corrupt_gzip() -> bytes:
 @pytest.mark.parametrize(
     ("name", "content", "hint"),
     [
-        ("latin.csv", "Port,Good\nÄ,b\n".encode("latin-1"), "not UTF-8.*iconv"),
+        ("latin.csv", "Port,Good\nÄ,b\n".encode("latin-1"), "not UTF-8.*`encoding`.*in Excel"),
         ("latin-header.csv", "Pört,Good\na,b\n".encode("latin-1"), "not UTF-8"),
         ("utf16.csv", csv_text().encode("utf-16"), "not UTF-8"),
         ("utf16-no-bom.csv", "Port,Good\na,b\n".encode("utf-16-le"), "not UTF-8"),
-        ("latin.jsonl", '{"Port": "Ä"}'.encode("latin-1"), "not UTF-8"),
-        ("ragged.csv", b"Port,Good\na,b\nc\n", "2 columns, got 1"),
+        ("latin.jsonl", '{"Port": "Ä"}'.encode("latin-1"), "not UTF-8 text; save it as UTF-8$"),
+        ("ragged.csv", b"Port,Good\na,b\n\nc\n", r"ragged.csv, line 4: 1 cell instead of 2 \(c\); add the missing c"),
+        ("more.csv", b'Port;Good\n"a\nb";c\nd;e;f\n', r"line 4: 3 cells instead of 2 \(d;e;f\); quote .* semicolon"),
+        ("open.csv", b'Port,Good\na,b\n"c,d\ne,f\n', "line 3: 1 cell instead of 2 .*is a quote never closed"),
+        ("packed.csv.gz", gzip.compress(b"Port,Good\na,b\nc\n"), "packed.csv.gz, line 3: 1 cell instead of 2"),
         ("blank.csv", b"\nPort,Good\n", "first line must name the columns"),
         ("not-packed.csv.gz", csv_text().encode(), "can't be read"),
         ("cut.csv.gz", gzip.compress(csv_text().encode())[:-12], "cut.csv.gz"),

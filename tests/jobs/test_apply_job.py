@@ -250,7 +250,7 @@ def audited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_table_that_changed_since_the_audit_is_refused(audited: Path) -> None:
     text = Path("t.csv").read_text()
     Path("t.csv").write_text(text.replace("N-000", "N-999"))  # no cell of the list is touched
-    with pytest.raises(InputError, match="is not the table that cells.csv is about, or has changed since"):
+    with pytest.raises(InputError, match="or has changed since; audit it again, or, if only other cells"):
         ApplyJob("cells.csv", "t.csv", "o.csv").run()
     Path("cells.csv.about.json").unlink()
     assert ApplyJob("cells.csv", "t.csv", "o.csv").run().changes == 1

@@ -88,9 +88,36 @@ def test_a_column_that_nothing_predicts_is_pointed_out(monkeypatch: pytest.Monke
 
 
 def test_few_rows_and_nothing_to_vote_on() -> None:
-    assert said({"a": "x", "b": "y"})["few-rows"].startswith("1 row is too few")
-    assert "can't vote on any" in said({"a": "x", "b": "y"})["nothing-voted"]
+    few = said({"a": ["x", "y", "z", "z"], "b": ["u", "v", "w", "w"]})
+    assert few["few-rows"].startswith("4 rows are too few")
+    assert "can't vote on any" in said({"a": ["u", "v", "w", "x", "x"]})["nothing-voted"]
     assert "few-rows" not in said(cities())
+
+
+def test_a_table_in_which_nothing_can_be_checked_is_no_clean_table() -> None:
+    with pytest.raises(InputError, match="one row; an audit needs at least two"):
+        said({"a": "x", "b": "y"})
+    told = r"nothing to check: a \(a different value in every row\), b \(only one value\); name a column with `also`"
+    with pytest.raises(InputError, match=told):
+        said({"a": ["x", "y"], "b": ["z", "z"]})
+    assert "text-alone" in said({"a": ["x", "y"], "b": ["z", "z"]}, AuditOptions(also=("a",)))
+
+
+def test_it_says_what_the_decisions_of_another_table_teach() -> None:
+    def remark(record: int, value: str, decision: str) -> str:
+        cell = {"record": record, "column": "City", "value": value, "decision": decision}
+        job = jobs.audit(cities(), decisions=pa.Table.from_pylist([cell]))
+        list(job)
+        (text,) = [each.text for each in job.summary.remarks if each.code == "decisions"]
+        return text
+
+    here = cities()["City"].to_pylist()[0]
+    assert remark(0, here, "reject") == "learned from 1 decided cell"
+    for decision in ("reject", "=Leith", "wrong"):
+        assert remark(4_000, "Elsewhere", decision).startswith(
+            "none of the decided cells is in the table: what carries"
+        )
+    assert remark(0, here, "").startswith("the list holds no decisions")
 
 
 def test_hundreds_of_columns_are_not_all_listed() -> None:

@@ -61,7 +61,7 @@ Find the unusual rows of a table: which values do not belong together, and what 
 
 [bold]In a hurry?[/bold] The profile instant skips the slow training and takes seconds:
 
-    carat fit shipments.csv --out model --profile instant
+    carat fit shipments.csv --out quick --profile instant
 
 Every command has its own help, for example [cyan]carat fit --help[/cyan].
 To complete commands with Tab, run [cyan]carat --install-completion[/cyan] once.

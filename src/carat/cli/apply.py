@@ -59,7 +59,7 @@ def apply(
         typer.Option(
             "--id",
             metavar="COLUMN",
-            help="Column that identifies a row. Default: the one used in the audit, or the row number.",
+            help="Column that identifies a row. Default: the one in CELLS.about.json, or the row number.",
             show_default=False,
         ),
     ] = None,
@@ -73,6 +73,7 @@ def apply(
     Write your decisions into the column decision of CELLS: accept (take the suggested fix), reject (the value is
     right), wrong (it is wrong, but you don't know the right value), =text for another value, or = to empty the cell.
     You can also add rows for cells that are not listed: record (the row number or ID), column and decision are enough.
+    Row numbers count from 0, without the header: row 205 is line 207 of the file, unless cells hold line breaks.
 
     Everything else stays as it was, in csv and jsonl files byte for byte: quotes, encoding, line ends. Cells to fix
     together, such as two that were swapped, are changed together or not at all. A list that does not fit the table is
@@ -101,7 +102,7 @@ def apply(
             rules = Rules(certain, decided_only)
             job = ApplyJob(cells, table, out, rules=rules, id=id, encoding=encoding, force=force, observer=observer)
             done = job.run()
-            line = f"{applied(done)}{left_in_words(done, rules)}; {undo(done)}"
+            line = f"{applied(done)}{left_in_words(done, rules)}{undo(done)}"
     if not revert and not as_json:
         show(done, quiet=quiet)
     conclude(line, done.facts(), as_json=as_json, quiet=quiet)
@@ -119,8 +120,8 @@ def applied(done: ApplySummary) -> str:
 
 
 def undo(done: ApplySummary) -> str:
-    """The command that takes it back."""
-    return f"to undo: carat apply {done.log} {done.out} --revert --out ORIGINAL"
+    """The command that takes it back; empty where there is nothing to take back."""
+    return f"; to undo: carat apply {done.log} {done.out} --revert --out ORIGINAL" if done.changes else ""
 
 
 def _reverted(done: ApplySummary) -> str:

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from carat.auditing.telling import counted
 from carat.cli.app import CONSOLE, many, plain
 from carat.cli.view import FAINT, INDENT
 
@@ -24,7 +25,9 @@ def show(done: ApplySummary, *, quiet: bool) -> None:
     """Changed cells by column and by kind."""
     if quiet or not done.changes:
         return
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in done.kinds.items())
+    kinds = ", ".join(
+        f"{count:,} other" if kind == "other" else counted(kind, count) for kind, count in done.kinds.items()
+    )
     shown = Table.grid(padding=(0, 2, 0, 0))
     shown.add_column()
     shown.add_column(justify="right", no_wrap=True)
@@ -50,5 +53,6 @@ def left_in_words(done: ApplySummary, rules: Rules) -> str:
     }
     if not done.left:
         return ""
-    parts = ", ".join(f"{count:,} {words[reason]}" for reason, count in done.left.items())
-    return f"; {sum(done.left.values()):,} left as they are ({parts})"
+    parts = "; ".join(f"{count:,} {words[reason]}" for reason, count in done.left.items())
+    cells = sum(done.left.values())
+    return f"; {cells:,} left as {'it is' if cells == 1 else 'they are'} ({parts})"

@@ -166,6 +166,9 @@ def audit(
     reason, group (cells to fix together share a number), and decision, which is empty for you to fill in. If CELLS is
     an xlsx file, it also has a copy of the table, with the suspicious cells coloured.
 
+    Row numbers count from 0, without the header: row 205 is line 207 of the file, unless cells hold line breaks. With
+    --id you see your own IDs instead.
+
     The page of --report shows each cell with its row and similar rows. Decide there, or in CELLS, and hand the
     decisions to carat apply; or let --fixed apply what is certain enough.
 
@@ -308,7 +311,7 @@ def _write_fixed(
     rules = Rules(result.options.certain)
     with terminal(quiet=quiet) as observer:
         done = ApplyJob(result, table, fixed, rules=rules, encoding=encoding, force=force, observer=observer).run()
-    say(f"{applied(done)}{left_in_words(done, rules)}; {undo(done)}", quiet=quiet)
+    say(f"{applied(done)}{left_in_words(done, rules)}{undo(done)}", quiet=quiet)
 
 
 def _prepare(file: str | None, *, resume: bool, force: bool) -> Path | None:

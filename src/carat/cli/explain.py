@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from carat.cli.app import DAILY, command, conclude, many
-from carat.cli.options import Data, Device, Force, Json, ModelFolder, OutFile, Quiet, Ray, Show, Workers
+from carat.cli.options import Data, Device, Encoding, Force, Json, ModelFolder, OutFile, Quiet, Ray, Show, Workers
 
 
 @command(DAILY)
@@ -11,6 +11,7 @@ def explain(
     model: ModelFolder,
     data: Data,
     out: OutFile = None,
+    encoding: Encoding = None,
     show: Show = 5,
     device: Device = "auto",
     ray: Ray = None,
@@ -38,7 +39,7 @@ def explain(
     loaded = open_model(model, device)
     strangest = jobs.Strangest(loaded, output.shown)
     with terminal(quiet=quiet) as observer:
-        job = jobs.explain(loaded, data, observer=observer)
+        job = jobs.explain(loaded, data, encoding=encoding, observer=observer)
         run_job(job, data, *output.sinks(ExplainBatch.rows), strangest, ray=ray, workers=workers)
     show_records(strangest.explained)
     total, doubted, flagged = job.summary.records, job.summary.with_flagged, job.summary.flagged

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carat.cli.app import START, command, conclude, say
-from carat.cli.options import FLAG, Data, Detector, Device, Force, Profile, Quiet
+from carat.cli.options import FLAG, Data, Detector, Device, Encoding, Force, Profile, Quiet
 from carat.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    encoding: Encoding = None,
     device: Device = "auto",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same model.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", metavar=FLAG, help="Continue an interrupted fit.")] = False,
@@ -102,10 +103,14 @@ def fit(
 
     Example: [bold]carat fit shipments.csv --out model --also HSCode --numeric Weight=10[/bold]
     """
+    from carat.arguments import check_seed
     from carat.cli.terminal import terminal
-    from carat.fitting import fit as fit_model
+    from carat.devices import pick_device
     from carat.fitting import load
+    from carat.fitting.fit import fit_table
     from carat.fitting.found import in_words
+    from carat.fitting.recipe import Recipe
+    from carat.training import Run
 
     partial = _prepare(out, resume=resume, force=force)
     if partial is None:
@@ -117,22 +122,17 @@ def fit(
     options = _table_options(config, domains=columns, also=also, without=without, numeric=numeric, id=id)
     try:
         with terminal(quiet=quiet) as observer:
-            model = fit_model(
-                data,
-                **vars(options.columns),
-                threshold=0.01 if options.threshold is None else options.threshold,
+            recipe = Recipe.of(
                 profile=profile,
                 detector=detector,
                 explainer=None if explainer else False,
                 memory=memory,
-                start=start,
+                threshold=0.01 if options.threshold is None else options.threshold,
                 minutes=minutes,
                 steps=steps,
-                device=device,
-                seed=seed,
-                checkpoints=partial,
-                progress=observer,
             )
+            run = Run(seed=check_seed(seed), device=pick_device(device), observer=observer, checkpoints=partial)
+            model = fit_table(data, options.columns, recipe, run, encoding=encoding, start=start)
     except KeyboardInterrupt:
         if partial.exists():
             say(f"{partial}: progress is saved; to continue, run the same command with --resume", quiet=quiet)

@@ -79,19 +79,20 @@ def _explainer_line(explainer: dict[str, Any] | None, training: dict[str, Any]) 
     calibration = facts["verdicts"]["network"]["calibration"] if "verdicts" in facts else facts["calibration"]
     calibration = calibration.get("tuned", calibration)
     error = training.get("found", {}).get("calibration_error", calibration["error_after"])
-    return f"{explainer['name']}, its likelihoods are off by {error:.4f} on average"
+    votes = "similar training rows vote; " if explainer["name"] == "judge" else ""
+    return f"{explainer['name']} ({votes}its likelihoods are off by {error:.4f} on average)"
 
 
 def _where_line(facts: dict[str, Any]) -> str:
     """Where anomalous begins; no share is named that is less than one of the rows it was set on."""
     threshold, gate, training = facts["threshold"], facts.get("gate"), facts["training"]
     if threshold["quantile"] is None:
-        return f"scores below {threshold['value']:g}{' and high alarms' if gate else ''}"
-    signs = "scores and alarms" if gate else "scores"
+        return f"rows with a score below {threshold['value']:g}{' or a high alarm' if gate else ''}"
     rows = training.get("found", {}).get("records", training["held_out"]) if gate else training["held_out"]
     if threshold["quantile"] * rows + 1e-9 < 1:
-        return f"{signs} stranger than those of the few held-out rows"
-    return f"{signs} of the strangest {100 * threshold['quantile']:g}% of normal rows"
+        return f"rows with a lower score {'or a higher alarm ' if gate else ''}than all of the few held-out rows"
+    by = "score or alarm" if gate else "score"
+    return f"rows as strange as the strangest {100 * threshold['quantile']:g}% of normal rows, by {by}"
 
 
 def _memory_line(explainer: dict[str, Any] | None) -> str:

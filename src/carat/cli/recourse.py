@@ -12,6 +12,7 @@ from carat.cli.options import (
     FLAG,
     Data,
     Device,
+    Encoding,
     Force,
     Gate,
     Json,
@@ -93,6 +94,7 @@ def recourse(
     seconds: Annotated[
         float, typer.Option(metavar="S", help="Time for 256 rows; after that, the search is quicker and rougher.")
     ] = 60.0,
+    encoding: Encoding = None,
     show: Show = 5,
     device: Device = "auto",
     ray: Ray = None,
@@ -139,7 +141,9 @@ def recourse(
     loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score, gate=gate)
     strangest = jobs.Strangest(loaded, output.shown)
     with terminal(quiet=quiet) as observer:
-        job = jobs.recourse(loaded, data, settings, method=method, top=top, all=every, observer=observer)
+        job = jobs.recourse(
+            loaded, data, settings, method=method, top=top, all=every, encoding=encoding, observer=observer
+        )
         page = None if report is None else _page(job, report, force=force)
         sinks = _sinks(job, output, beside, whole_records=as_json and out is None)
         run_job(job, data, *sinks, strangest, *([page] if page else []), ray=ray, workers=workers)

@@ -8,6 +8,7 @@ from carat.cli.app import DAILY, command, conclude, many
 from carat.cli.options import (
     Data,
     Device,
+    Encoding,
     Force,
     Gate,
     Json,
@@ -33,6 +34,7 @@ def score(
     threshold: Quantile = None,
     threshold_score: LowestScore = None,
     gate: Gate = "both",
+    encoding: Encoding = None,
     show: Show = 5,
     device: Device = "auto",
     ray: Ray = None,
@@ -61,7 +63,7 @@ def score(
     loaded = open_model(model, device, threshold=threshold, threshold_score=threshold_score, gate=gate)
     strangest = jobs.Strangest(loaded, output.shown)
     with terminal(quiet=quiet) as observer:
-        job = jobs.score(loaded, data, observer=observer)
+        job = jobs.score(loaded, data, encoding=encoding, observer=observer)
         sinks = output.sinks(ScoreBatch.rows, _cuts(loaded.scale))
         run_job(job, data, *sinks, strangest, ray=ray, workers=workers)
     show_records(strangest.explained, words=False)

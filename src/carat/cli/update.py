@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from carat.cli.app import DAILY, command, conclude, many
-from carat.cli.options import Device, Force, ModelFolder, Quiet, tables
+from carat.cli.options import Device, Encoding, Force, ModelFolder, Quiet, tables
 
 if TYPE_CHECKING:
     from carat.jobs import UpdateSummary
@@ -50,6 +50,7 @@ def update(
             show_default=False,
         ),
     ] = None,
+    encoding: Encoding = None,
     device: Device = "auto",
     force: Force = False,
     quiet: Quiet = False,
@@ -74,7 +75,9 @@ def update(
     check_target(out, force=force)
     loaded = open_model(model, device)
     with terminal(quiet=quiet) as observer:
-        job = jobs.update(loaded, data, forget=forget, all=every, decisions=decisions, observer=observer)
+        job = jobs.update(
+            loaded, data, forget=forget, all=every, decisions=decisions, encoding=encoding, observer=observer
+        )
         job.into()
     job.updated.save(out, force=force)
     done = job.summary

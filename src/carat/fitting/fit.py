@@ -11,6 +11,7 @@ from typing import Any, Literal, Unpack
 
 from carat.arguments import check_flag, check_seed
 from carat.data import ColumnOptions, Columns, Fold, Sketch, TrainingData
+from carat.data.sources import NotUtf8Error
 from carat.detectors import OutsideDetector
 from carat.detectors.encodings import Encoding
 from carat.devices import pick_device
@@ -120,9 +121,40 @@ def fit(
             observer=observer,
             checkpoints=None if checkpoints is None else Path(checkpoints),
         )
-        began = time.monotonic()
-        prepared = prepare(data, Columns.of(columns), observer=observer)
-        return fit_prepared(prepared, recipe, run, start=_opened(start), began=began)
+        try:
+            return fit_table(data, Columns.of(columns), recipe, run, start=start)
+        except NotUtf8Error as error:
+            if not str(data).lower().endswith((".csv", ".csv.gz")):
+                raise
+            # The argument `encoding` is about something else here.
+            raise InputError(
+                f"{data}: not UTF-8 text; save it as UTF-8 (in Excel: Save As, CSV UTF-8), or pass a frame, such as "
+                "pandas.read_csv(…, dtype=str, encoding='latin-1')"
+            ) from error
+
+
+def fit_table(
+    data: Any,
+    columns: Columns,
+    recipe: Recipe,
+    run: Run,
+    *,
+    encoding: str | None = None,
+    start: Model | str | Path | None = None,
+) -> Model:
+    """`fit`, with its arguments put together.
+
+    Args:
+        data: as `fit` takes it.
+        columns: which columns take part.
+        recipe: what to fit.
+        run: seed, device, observer, checkpoints.
+        encoding: of a CSV file; None is UTF-8.
+        start: a model, or its folder, whose networks this one begins with.
+    """
+    began = time.monotonic()
+    prepared = prepare(data, columns, encoding=encoding, observer=run.observer)
+    return fit_prepared(prepared, recipe, run, start=_opened(start), began=began)
 
 
 def _opened(start: Model | str | Path | None) -> Model | None:

@@ -93,7 +93,13 @@ class Model:
 
     @known_arguments
     def score(
-        self, data: Any, *, gate: str = "both", judge_all: bool | None = None, progress: bool | Observer = False
+        self,
+        data: Any,
+        *,
+        gate: str = "both",
+        judge_all: bool | None = None,
+        encoding: str | None = None,
+        progress: bool | Observer = False,
     ) -> Any:
         """Score every row of a table: how normal is it, and is some value of it wrong?
 
@@ -102,6 +108,7 @@ class Model:
             gate: `both` lists rows by score and alarm, `score` by the score alone, without asking the judge.
             judge_all: whether the judge is asked about every row, or only about those that the pair counts do not
                 clear. None asks about every row in tables of up to 100,000 rows.
+            encoding: of a CSV file, such as `latin-1`; UTF-8 by default.
             progress: True shows a progress bar; an observer is told of stages and remarks.
 
         Returns:
@@ -112,14 +119,15 @@ class Model:
         """
         from carat.jobs import score_frame  # noqa: PLC0415 - jobs run models, not models jobs
 
-        return score_frame(self, data, gate=gate, judge_all=judge_all, progress=progress)
+        return score_frame(self, data, gate=gate, judge_all=judge_all, encoding=encoding, progress=progress)
 
     @known_arguments
-    def explain(self, data: Any, *, progress: bool | Observer = False) -> Any:
+    def explain(self, data: Any, *, encoding: str | None = None, progress: bool | Observer = False) -> Any:
         """Say of every value of a table how likely it is, given the rest of its row.
 
         Args:
             data: a frame, a path, the name of a dataset, or one row as a dictionary.
+            encoding: of a CSV file, such as `latin-1`; UTF-8 by default.
             progress: True shows a progress bar; an observer is told of stages and remarks.
 
         Returns:
@@ -128,7 +136,7 @@ class Model:
         """
         from carat.jobs import explain_frame  # noqa: PLC0415
 
-        return explain_frame(self, data, progress=progress)
+        return explain_frame(self, data, encoding=encoding, progress=progress)
 
     @known_arguments
     def recourse(
@@ -147,6 +155,7 @@ class Model:
         seconds: float = 60.0,
         gate: str = "both",
         judge_all: bool | None = None,
+        encoding: str | None = None,
         progress: bool | Observer = False,
     ) -> RecourseResult:
         """Suggest fixes: what would have made the anomalous rows of a table normal?
@@ -169,6 +178,7 @@ class Model:
             seconds: time for a batch of rows; after that, a quicker search takes over.
             gate: `both` takes rows by score and alarm, `score` by the score alone, without asking the judge.
             judge_all: whether the judge is asked about every row; see `score`.
+            encoding: of a CSV file, such as `latin-1`; UTF-8 by default.
             progress: True shows a progress bar; an observer is told of stages and remarks.
 
         Returns:
@@ -195,6 +205,7 @@ class Model:
             all=all,
             gate=gate,
             judge_all=judge_all,
+            encoding=encoding,
             progress=progress,
         )
 
@@ -297,6 +308,7 @@ class Model:
         forget: Any = None,
         all: bool = False,
         decisions: Any = None,
+        encoding: str | None = None,
         progress: bool | Observer = False,
     ) -> Model:
         """Take rows in, and others out; nothing of this model changes.
@@ -312,6 +324,7 @@ class Model:
                 for themselves.
             decisions: what a person decided about cells of `data`: the output of `carat audit` with its column
                 `decision` filled in. These rows are added as decided, anomalous or not.
+            encoding: of CSV files with rows to add or forget, such as `latin-1`; UTF-8 by default.
             progress: True shows progress bars. An observer is told of stages and remarks.
 
         Returns:
@@ -319,7 +332,9 @@ class Model:
         """
         from carat.jobs import updated_model  # noqa: PLC0415
 
-        return updated_model(self, data, forget=forget, all=all, decisions=decisions, progress=progress)
+        return updated_model(
+            self, data, forget=forget, all=all, decisions=decisions, encoding=encoding, progress=progress
+        )
 
     def with_threshold(self, threshold: Threshold | float) -> Model:
         """The same model with another threshold (a number is a quantile); nothing is refitted."""

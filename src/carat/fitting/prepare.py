@@ -53,12 +53,15 @@ class Prepared:
         return Fingerprint().add(self.table.ids).text()
 
 
-def prepare(data: Any, columns: Columns | None = None, *, observer: Observer | None = None) -> Prepared:
+def prepare(
+    data: Any, columns: Columns | None = None, *, encoding: str | None = None, observer: Observer | None = None
+) -> Prepared:
     """Read a table in two passes.
 
     Args:
         data: a frame (pandas, polars, pyarrow), a path, or the name of a dataset.
         columns: which columns take part; None takes every column of text in which values repeat.
+        encoding: of a CSV file; None is UTF-8.
         observer: is told of both passes, and of what became of the columns.
     """
     observer, chosen = observer or Silent(), columns or Columns()
@@ -66,7 +69,7 @@ def prepare(data: Any, columns: Columns | None = None, *, observer: Observer | N
     check_row(data, ())
     if isinstance(data, Dataset):
         chosen, data = chosen.on(data.schema), data.table
-    source = Watched(open_source(data), observer, "reading values", "reading rows")
+    source = Watched(open_source(data, encoding=encoding), observer, "reading values", "reading rows")
     found = scan(source, chosen)
     for remark in _remarks(found):
         observer.remark(remark)

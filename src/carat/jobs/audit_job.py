@@ -113,6 +113,8 @@ class AuditJob:
         self.cancel.check()
         reading = read_table(self.data, self.options, encoding=self.encoding, observer=heeding)
         self.summary.read = reading.table.rows
+        if reading.table.rows < 2:
+            raise InputError(f"{reading.label}: one row; an audit needs at least two")
         for told in self.on_reading:
             told(reading)
         self._remark_about(reading)
@@ -125,7 +127,7 @@ class AuditJob:
         rewrites = lesson.patterns(reading) if lesson is not None and self.patterns else []
         rewrites = chosen(rewrites, [column.name for column in reading.table.columns], self.without_patterns)
         found = finding.audit_table(reading.table, self.options, run, lesson, rewrites, self.spread)
-        self._remark_taught(found, lesson)
+        self._remark_taught(found, lesson, reading.label)
         self.cancel.check()
         self._remark_unforetold(found, reading)
         yield self._conclude(found, reading)
@@ -188,13 +190,18 @@ class AuditJob:
             )
 
     def _remark_columns(self, reading: Reading) -> None:
-        """What is taken and what is left out, in one line each, before the work begins."""
+        """What is taken and what is left out, in one line each, before the work begins; something must be taken."""
         given = zip(reading.table.columns, roles(reading.table, self.options), strict=True)
         reports = [
             *(ColumnReport(column.name, role, why) for column, (role, why) in given),
             *(ColumnReport(name, "left out", why) for name, why in reading.unread),
         ]
         by_role = {role: [each for each in reports if each.role == role] for role in ("voted", "text", "left out")}
+        if not by_role["voted"] and not by_role["text"]:
+            raise InputError(
+                f"{reading.label}: there is nothing to check: {_with_reasons(by_role['left out'])}; name a column "
+                "with `also`"
+            )
         if by_role["voted"]:
             self.remark("audited", f"columns: {_listed([each.name for each in by_role['voted']])}")
         else:
@@ -213,15 +220,20 @@ class AuditJob:
             text = f"nothing predicts {_listed(unforetold)}: a wrong value there is found only if its text is unusual"
             self.remark("unforetold", text)
 
-    def _remark_taught(self, found: Findings, lesson: Taught | None) -> None:
+    def _remark_taught(self, found: Findings, lesson: Taught | None, label: str) -> None:
         """What the decisions did."""
         if lesson is None:
             return
-        elsewhere = len(lesson.rewrites) + len(lesson.rejected)
-        if not len(lesson) and not elsewhere:
+        if all(cell.decision is None for cell in self.decisions or ()):
             self.remark("decisions", "the list holds no decisions, so nothing was learned from it", warning=True)
-            return
-        self.remark("decisions", f"learned from {len(lesson):,} decided cell{'' if len(lesson) == 1 else 's'}")
+        elif len(lesson):
+            self.remark("decisions", f"learned from {len(lesson):,} decided cell{'' if len(lesson) == 1 else 's'}")
+        else:
+            text = (
+                f"none of the decided cells is in {label}: what carries over is which values you said are right, and "
+                "changes that you made at least twice"
+            )
+            self.remark("decisions", text)
         for each in found.patterns:
             text = f"{each.name} ({each.decided:,} decided, {each.cells:,} cells in all)"
             self.remark(

@@ -72,10 +72,17 @@ class ExplainJob(Job[ExplainBatch]):
         return ExplainBatch(self.model.empty(), none, self._lazily, self.model.alarm)
 
 
-def explain(model: Model, data: Any, *, observer: Observer | None = None, cancel: Cancel | None = None) -> ExplainJob:
+def explain(
+    model: Model,
+    data: Any,
+    *,
+    encoding: str | None = None,
+    observer: Observer | None = None,
+    cancel: Cancel | None = None,
+) -> ExplainJob:
     """A job that explains every record of a table; see `Job`."""
     if model.explainer is None:
         raise InputError("this model has no explainer; fit it again with `explainer`")
-    job = ExplainJob(model, data, observer=observer, cancel=cancel)
+    job = ExplainJob(model, data, encoding=encoding, observer=observer, cancel=cancel)
     job.summary = ExplainSummary()
     return job

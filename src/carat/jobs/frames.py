@@ -21,17 +21,23 @@ from carat.results.recourse import RecourseResult
 
 
 def score_frame(
-    model: Model, data: Any, *, gate: str = "both", judge_all: bool | None = None, progress: bool | Observer = False
+    model: Model,
+    data: Any,
+    *,
+    gate: str = "both",
+    judge_all: bool | None = None,
+    encoding: str | None = None,
+    progress: bool | Observer = False,
 ) -> Any:
     """Scores in the frame library of the data."""
     with watching(progress) as observer:
-        return _frame(score(model, data, gate=gate, judge_all=judge_all, observer=observer))
+        return _frame(score(model, data, gate=gate, judge_all=judge_all, encoding=encoding, observer=observer))
 
 
-def explain_frame(model: Model, data: Any, *, progress: bool | Observer = False) -> Any:
+def explain_frame(model: Model, data: Any, *, encoding: str | None = None, progress: bool | Observer = False) -> Any:
     """Likelihoods in the frame library of the data."""
     with watching(progress) as observer:
-        return _frame(explain(model, data, observer=observer))
+        return _frame(explain(model, data, encoding=encoding, observer=observer))
 
 
 def recourse_result(
@@ -44,6 +50,7 @@ def recourse_result(
     all: bool = False,
     gate: str = "both",
     judge_all: bool | None = None,
+    encoding: str | None = None,
     progress: bool | Observer = False,
 ) -> RecourseResult:
     """Counterfactuals, with the scores of all records that were looked at."""
@@ -57,6 +64,7 @@ def recourse_result(
             all=all,
             gate=gate,
             judge_all=judge_all,
+            encoding=encoding,
             observer=observer,
         )
         scored: list[Tensor] = []
@@ -75,6 +83,7 @@ def recourse_result(
         job.summary.anomalous,
         job.model.schema.id,
         job.numbered,
+        encoding,
     )
 
 

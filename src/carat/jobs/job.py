@@ -14,6 +14,7 @@ from torch import Tensor
 from carat._version import __version__
 from carat.arguments import check_flag
 from carat.data import Sketch, Table, open_source
+from carat.data.sources import check_needed
 from carat.data.sources.frames import check_row
 from carat.errors import InputError
 from carat.fitting.model import Model, opened
@@ -43,6 +44,7 @@ class Job(ABC, Generic[B]):
         judge_all: whether the judge is asked about every record, or only about those that the pair counts do not clear;
             None asks about every one of a table of up to `JUDGED`, and of the first so many where nobody knows how many
             there are.
+        encoding: of a CSV file; None is UTF-8.
         observer: is told of progress and remarks.
         cancel: stops the job between two batches.
     """
@@ -58,6 +60,7 @@ class Job(ABC, Generic[B]):
         *,
         gate: str = "both",
         judge_all: bool | None = None,
+        encoding: str | None = None,
         observer: Observer | None = None,
         cancel: Cancel | None = None,
     ) -> None:
@@ -75,7 +78,9 @@ class Job(ABC, Generic[B]):
         self._looked_at = 0
         self._begun = False
         self._pairs = model.pairs.to("cpu")
-        self._source = None if isinstance(data, Table) else open_source(self.data, once=True)
+        self._source = None if isinstance(data, Table) else open_source(self.data, once=True, encoding=encoding)
+        if self._source is not None:
+            check_needed(self._source, model.vocabulary.names)
         self.label = "rows" if self._source is None else self._source.label
         self._rows = len(data) if self._source is None else self._source.about_rows()
 

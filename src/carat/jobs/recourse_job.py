@@ -67,7 +67,7 @@ class RecourseJob(Job[ResultBatch]):
         method: what searches: a name, an object, or None for the best the model can do.
         top: only the so many strangest records, the strangest first.
         all: every record, not only the anomalous ones.
-        gate: as `Job` takes it; so is `judge_all`.
+        gate: as `Job` takes it; so are `judge_all` and `encoding`.
         observer: is told of progress and remarks.
         cancel: stops the job between two batches.
     """
@@ -86,6 +86,7 @@ class RecourseJob(Job[ResultBatch]):
         all: bool = False,
         gate: str = "both",
         judge_all: bool | None = None,
+        encoding: str | None = None,
         observer: Observer | None = None,
         cancel: Cancel | None = None,
     ) -> None:
@@ -95,7 +96,9 @@ class RecourseJob(Job[ResultBatch]):
             raise InputError(f"`top` must be a whole number, got {top!r}")
         if top is not None and top < 1:
             raise InputError(f"`top` must be at least 1, got {top}")
-        super().__init__(model, data, gate=gate, judge_all=judge_all, observer=observer, cancel=cancel)
+        super().__init__(
+            model, data, gate=gate, judge_all=judge_all, encoding=encoding, observer=observer, cancel=cancel
+        )
         like = None if isinstance(data, Table) else self.data
         self.method = model.method(method, like=like) if method is None or isinstance(method, str) else method
         self.settings = settings.resolve(model.vocabulary)
@@ -223,7 +226,7 @@ class RecourseJob(Job[ResultBatch]):
             reasons[row] = f"no value looks wrong, but {listed} is blank, and carat recourse fills no blanks"
         return replace(outcome, mask=outcome.mask & ~blank[:, None], reasons=reasons)
 
-    def _without_idle_fixes(self, chosen: _Chosen, outcome: Outcome) -> Outcome:
+    def _without_idle_fixes(self, chosen: Chosen, outcome: Outcome) -> Outcome:
         """The same without counterfactuals that change what looks right for nothing.
 
         Where no value of an anomalous record that may change is in doubt, only what makes the record more normal is a
@@ -277,6 +280,7 @@ def recourse(
     all: bool = False,
     gate: str = "both",
     judge_all: bool | None = None,
+    encoding: str | None = None,
     observer: Observer | None = None,
     cancel: Cancel | None = None,
 ) -> RecourseJob:
@@ -290,6 +294,7 @@ def recourse(
         all=all,
         gate=gate,
         judge_all=judge_all,
+        encoding=encoding,
         observer=observer,
         cancel=cancel,
     )

@@ -66,10 +66,11 @@ def score(
     *,
     gate: str = "both",
     judge_all: bool | None = None,
+    encoding: str | None = None,
     observer: Observer | None = None,
     cancel: Cancel | None = None,
 ) -> ScoreJob:
     """A job that scores every record of a table; see `Job`."""
-    job = ScoreJob(model, data, gate=gate, judge_all=judge_all, observer=observer, cancel=cancel)
+    job = ScoreJob(model, data, gate=gate, judge_all=judge_all, encoding=encoding, observer=observer, cancel=cancel)
     job.summary = ScoreSummary()
     return job

@@ -50,6 +50,7 @@ class UpdateJob(Job[ScoreBatch]):
         forget: records to forget; None forgets none.
         all: also add the records that the gate lists.
         decisions: what a person decided about cells of the records: the output of an audit, with its decisions.
+        encoding: of CSV files with records; None is UTF-8.
         observer: is told of progress and remarks.
         cancel: stops the job between two batches.
     """
@@ -66,6 +67,7 @@ class UpdateJob(Job[ScoreBatch]):
         forget: Any = None,
         all: bool = False,
         decisions: Any = None,
+        encoding: str | None = None,
         observer: Observer | None = None,
         cancel: Cancel | None = None,
     ) -> None:
@@ -75,9 +77,15 @@ class UpdateJob(Job[ScoreBatch]):
             raise InputError("decisions are about the rows to add; give these too")
         # The counts clear most records, or an update would take minutes.
         super().__init__(
-            model, model.empty() if data is None else data, judge_all=False, observer=observer, cancel=cancel
+            model,
+            model.empty() if data is None else data,
+            judge_all=False,
+            encoding=encoding,
+            observer=observer,
+            cancel=cancel,
         )
         self.forget, self.all, self._adds = forget, check_flag("all", all), data is not None
+        self.encoding = encoding
         self.decided = None if decisions is None else Decided.read(decisions, model.vocabulary)
         self.summary = UpdateSummary()
 
@@ -127,7 +135,8 @@ class UpdateJob(Job[ScoreBatch]):
     def _forgotten(self) -> Table | None:
         if self.forget is None:
             return None
-        return Table.read(open_source(opened(self.forget)), self.model.schema, self.model.vocabulary)
+        source = open_source(opened(self.forget), encoding=self.encoding)
+        return Table.read(source, self.model.schema, self.model.vocabulary)
 
     def _tell(self, change: Change) -> None:
         for name, value in vars(change).items():
@@ -157,11 +166,21 @@ def update(
     forget: Any = None,
     all: bool = False,
     decisions: Any = None,
+    encoding: str | None = None,
     observer: Observer | None = None,
     cancel: Cancel | None = None,
 ) -> UpdateJob:
     """A job that takes records into a model and others out of it; see `UpdateJob`."""
-    return UpdateJob(model, data, forget=forget, all=all, decisions=decisions, observer=observer, cancel=cancel)
+    return UpdateJob(
+        model,
+        data,
+        forget=forget,
+        all=all,
+        decisions=decisions,
+        encoding=encoding,
+        observer=observer,
+        cancel=cancel,
+    )
 
 
 def updated_model(
@@ -171,11 +190,12 @@ def updated_model(
     forget: Any = None,
     all: bool = False,
     decisions: Any = None,
+    encoding: str | None = None,
     progress: bool | Observer = False,
 ) -> Model:
     """The new model, for `Model.update`."""
     with watching(progress) as observer:
-        job = update(model, data, forget=forget, all=all, decisions=decisions, observer=observer)
+        job = update(model, data, forget=forget, all=all, decisions=decisions, encoding=encoding, observer=observer)
         for _ in job:
             pass
         return job.updated

@@ -59,6 +59,7 @@ class RecourseResult:
         anomalous: how many of all rows that were looked at are anomalous; None if that is not known.
         id: the column that identifies a row; None if that is the index label or the row number.
         numbered: whether rows are known by their number, counted from 0.
+        encoding: of your data, if it is a CSV file; None is UTF-8.
     """
 
     batches: tuple[ResultBatch, ...]
@@ -73,6 +74,7 @@ class RecourseResult:
     anomalous: int | None = None
     id: str | None = None
     numbered: bool = False
+    encoding: str | None = None
 
     @property
     def parts(self) -> tuple[ResultBatch, ...]:
@@ -114,9 +116,9 @@ class RecourseResult:
         """Your data, with the best valid fix applied to every row that has one; see `apply`."""
         if isinstance(self.like, str) and self.like == "-":
             raise InputError("standard input can't be read again; save it to a file first")
-        return self.apply(self.like)
+        return self.apply(self.like, encoding=self.encoding)
 
-    def apply(self, frame: Any) -> Any:
+    def apply(self, frame: Any, *, encoding: str | None = None) -> Any:
         """A frame with the best valid fix applied to every row that has one.
 
         Valid means that the row is no longer anomalous by its score. Rows without a valid fix stay as they are, and so
@@ -127,12 +129,13 @@ class RecourseResult:
             frame: the rows that you asked about, or a copy with other columns or rows besides. Rows are found by the id
                 column of the model, by the index label of a pandas frame, or by their number. If other values stand
                 there than those that were looked at, the frame is refused.
+            encoding: of a CSV file, such as `latin-1`; UTF-8 by default.
         """
         from carat.auditing.applying.choosing import Rules  # noqa: PLC0415 - applying is made of results
         from carat.auditing.applying.fixes import best_fixes  # noqa: PLC0415
         from carat.auditing.applying.frames import apply_to_frame  # noqa: PLC0415
 
-        return apply_to_frame(best_fixes(self.batches), frame, Rules(), id=self.id)[0]
+        return apply_to_frame(best_fixes(self.batches), frame, Rules(), id=self.id, encoding=encoding)[0]
 
     def report(self, path: str | Path, *, title: str | None = None) -> None:
         """Write one self-contained HTML page: what was flagged, why, and what would have made it normal.

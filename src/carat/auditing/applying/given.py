@@ -43,6 +43,6 @@ def check_same_table(cells: CellList, table: Path, encoding: str | None) -> None
     named = AuditOptions(columns=options.get("columns"), also=options.get("also") or (), id=options.get("id"))
     if read_table(table, named, encoding=encoding).fingerprint != known:
         raise InputError(
-            f"{table}: is not the table that {cells.label} is about, or has changed since; audit it again, or remove "
-            f"{cells.label}.about.json to go by the values alone"
+            f"{table}: is not the table that {cells.label} is about, or has changed since; audit it again, or, if only "
+            f"other cells changed and no row was added, removed or moved, remove {cells.label}.about.json"
         )

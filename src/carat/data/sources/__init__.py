@@ -7,6 +7,7 @@ workbook as text.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,23 @@ from carat.data.sources.xlsx import XlsxSource
 from carat.data.workbooks.package import split_sheet
 from carat.errors import InputError
 
-__all__ = ["open_source", "Source", "check_columns", "check_ending", "frame_like", "ENDINGS", "NotUtf8Error"]
-__all__ += ["Stretch", "StretchSource", "plan_stretches"]
+__all__ = [
+    "open_source",
+    "Source",
+    "check_columns",
+    "check_ending",
+    "check_needed",
+    "frame_like",
+    "ENDINGS",
+    "NotUtf8Error",
+    "Stretch",
+    "StretchSource",
+    "plan_stretches",
+]
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl", ".xlsx")
+LISTED = 12
+"""Columns that an error names; a table may have hundreds."""
 
 
 def open_source(data: Any, *, once: bool = False, encoding: str | None = None, by_place: bool = False) -> Source:
@@ -47,6 +61,17 @@ def open_source(data: Any, *, once: bool = False, encoding: str | None = None, b
             return PipeSource(sys.stdin.buffer, "standard input")
         return JsonLinesSource(spool(sys.stdin.buffer), "standard input")
     return _open_file(data, encoding, by_place)
+
+
+def check_needed(source: Source, names: Sequence[str]) -> None:
+    """Refuse a table that lacks several columns of a model: it is another table, or another model."""
+    missing = [name for name in names if name not in source.names]
+    if len(missing) > 1 and not isinstance(source, PipeSource):  # nobody knows what a pipe will still bring
+        needed, there = (
+            ", ".join(some[:LISTED]) + (", …" if len(some) > LISTED else "") for some in (names, source.names)
+        )
+        hint = getattr(source, "hint", "")
+        raise InputError(f"{source.label}: the model needs the columns {needed}; this table has {there}{hint}")
 
 
 def check_ending(path: Path, *, writing: bool = False) -> None:

@@ -66,9 +66,9 @@ class NotUtf8Error(InputError):
     """A file is text in another encoding, or none at all."""
 
 
-def not_utf8(label: str) -> NotUtf8Error:
+def not_utf8(label: str, hint: str = "save it as UTF-8") -> NotUtf8Error:
     """The error for text in another encoding."""
-    return NotUtf8Error(f"{label}: not UTF-8 text; convert it, for example: iconv -f LATIN1 -t UTF-8 old.csv > new.csv")
+    return NotUtf8Error(f"{label}: not UTF-8 text; {hint}")
 
 
 def first_line(error: BaseException) -> str:

@@ -18,6 +18,16 @@ import pyarrow.csv
 from carat.data.sources.base import about_lines, check_columns, check_names, first_line, not_utf8
 from carat.errors import InputError
 
+MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+"""What may stand between two cells, and what it is called."""
+SHOWN = 60
+"""Characters of a faulty row that an error shows."""
+HINT = (
+    "say how it is written with `encoding`, such as latin-1, cp1252 or utf-16, or save it as UTF-8 (in Excel: Save As, "
+    "CSV UTF-8)"
+)
+"""What to do about a file in another encoding."""
+
 
 class CsvSource:
     """A CSV file: cells are text and never guessed at, empty is missing.
@@ -37,7 +47,7 @@ class CsvSource:
         self._gzipped = path.lower().endswith(".gz")
         header = self._header()
         outside_quotes = re.sub(r'"[^"]*"', "", header)
-        self.delimiter = max(",;\t|", key=lambda mark: (outside_quotes.count(mark), mark == ","))
+        self.delimiter = max(MARKS, key=lambda mark: (outside_quotes.count(mark), mark == ","))
         """What stands between two cells."""
         try:
             names = next(csv.reader(io.StringIO(header, newline=""), delimiter=self.delimiter))
@@ -65,9 +75,9 @@ class CsvSource:
         try:
             header = str(raw, "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
-            raise not_utf8(self.label) from error
+            raise not_utf8(self.label, HINT) from error
         if "\0" in header:
-            raise not_utf8(self.label)
+            raise not_utf8(self.label, HINT)
         return self._named(header)
 
     def _decoded_header(self, encoding: str) -> str:
@@ -140,10 +150,29 @@ class CsvSource:
             raise self._other_encoding(error) from error
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError, zlib.error) as error:
             if "UTF8" in str(error):
-                raise not_utf8(self.label) from error
+                raise not_utf8(self.label, HINT) from error
             if "Empty CSV" in str(error):
                 raise InputError(f"{self.label}: there is a header but no rows") from error
-            raise InputError(f"{self.label}: {first_line(error)}") from error
+            raise InputError(self._ragged() or f"{self.label}: {first_line(error)}") from error
+
+    def _ragged(self) -> str | None:
+        """Where the first row is that has more or fewer cells than the header, and what to do; None without one."""
+        encoding, wanted, mark = self._encoding or "utf-8-sig", len(self.names), MARKS[self.delimiter]
+        try:
+            with self._open() as file, io.TextIOWrapper(file, encoding=encoding, newline="") as lines:
+                rows = csv.reader(lines, delimiter=self.delimiter)
+                line = 1
+                for row in rows:
+                    if row and len(row) != wanted:
+                        cells = f"{len(row):,} cell{'' if len(row) == 1 else 's'} instead of {wanted:,}"
+                        start = " ".join(self.delimiter.join(row).split())[:SHOWN]
+                        todo = f"add the missing {mark}s" if len(row) < wanted else f"quote a value that holds a {mark}"
+                        todo = "is a quote never closed?" if rows.line_num > line else todo
+                        return f"{self.label}, line {line:,}: {cells} ({start}); {todo}"
+                    line = rows.line_num + 1
+        except (csv.Error, UnicodeError, OSError, EOFError, zlib.error):
+            pass  # then there is more amiss than that
+        return None
 
 
 def codec_of(encoding: str | None) -> str | None:
