@@ -114,7 +114,7 @@ class Counting(TorchDispatchMode):
     """Adds what every operation reads and writes, and what it multiplies, to the stage under way."""
 
     def __init__(self, stages: Stages) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.stages = stages
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -182,15 +182,14 @@ class _Second:
     def _searched(self, rows: Tensor, domains: Tensor) -> Outcome:
         """What changing these domains of some records, by number [r], comes to."""
         some = self.ids[rows], self.settings, self.score[rows], self.outcome.likelihood[rows]
-        return _Search(self.method, *some).run(domains)
+        search = _Search(self.method, *some)
+        return search.run(search.constraints.targets(Told(domains).likelihood(self.ids), domains))
 
 
 class _Search:
     """One batch under way."""
 
-    def __init__(
-        self, method: Guided, ids: Tensor, settings: Settings, score: Tensor, likelihood: Tensor
-    ) -> None:
+    def __init__(self, method: Guided, ids: Tensor, settings: Settings, score: Tensor, likelihood: Tensor) -> None:
         self.method, self.ids, self.settings, self.likelihood = method, ids, settings, likelihood
         self.offsets = method.vocabulary.offsets.to(ids.device)
         self.base_score = score
