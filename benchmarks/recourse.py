@@ -11,8 +11,9 @@ learns in any model, and flags what it flags.
 
 Printed for each method, the best of three: records a second of `model.recourse(frame, all=True)` by the score and with
 the gate, the same per second of a core's time, which tells more where others use the machine, and of the method alone;
-how many domains the first fixes change. Another version of carat is measured with `PYTHONPATH=OTHER/src`. `--profile` adds the share of time by stage, and for each stage the bytes moved
-and the operations multiplied, against the machine's copies and products.
+how many domains the first fixes change. Another version of carat is measured with `PYTHONPATH=OTHER/src`. `--profile`
+adds the share of time by stage, and for each stage the bytes moved and the operations multiplied, against the machine's
+copies and products.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def rates(model: Model, method: Method, frame: pa.Table, gate: str) -> dict[str,
         repaired(model, method, frame, gate=gate)
         taken = {"a_second": time.perf_counter() - wall, "a_second_of_a_core": time.process_time() - core}
         job = jobs.recourse(model, frame, method=method, all=True, gate=gate)
-        jobs.pour(job, [])
+        job.into()
         taken["alone"] = job.summary.seconds
         best = {name: max(best.get(name, 0.0), frame.num_rows / seconds) for name, seconds in taken.items()}
     return {name: round(rate, 1) for name, rate in best.items()}
