@@ -50,6 +50,10 @@ def test_reading_versions_is_reading_records(planted: pa.Table) -> None:
     one_by_one = explainer.log_likelihood(versions.flatten(0, 1)).nan_to_num(nan=0.0).sum(dim=1).view(5, 4)
     torch.testing.assert_close(explainer.read(base, versions), one_by_one, rtol=1e-4, atol=1e-4)
     assert explainer.read(base[:0], versions[:0]).shape == (0, 4)
+    short = explainer.read(base, versions, short=True)
+    torch.testing.assert_close(short, one_by_one, rtol=2e-2, atol=5e-2)
+    alone = [explainer.read(base[row : row + 1], versions[row : row + 1], short=True) for row in range(len(base))]
+    torch.testing.assert_close(torch.cat(alone), short, rtol=1e-3, atol=1e-3)
 
 
 def test_the_frozen_pair_has_its_share(planted: pa.Table) -> None:

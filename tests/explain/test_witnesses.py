@@ -125,3 +125,14 @@ def test_two_domains_and_forty(domains: int) -> None:
     empty = found.tell(torch.empty((0, domains), dtype=torch.int64), torch.empty((0, domains), dtype=torch.bool))
     assert empty.shape == (0, domains, len(TOLD))
     assert int(ids.min()) >= FIRST
+
+
+def test_asked_about_some_entities_they_say_what_they_say_of_all() -> None:
+    generator = torch.Generator().manual_seed(0)
+    table = torch.randn((M, 2, len(SEEN), 5, 3), generator=generator)
+    witnesses = heard(torch.randint(0, 6, (60, M), generator=generator), table)
+    ids = torch.randint(0, 6, (50, M), generator=generator)
+    chosen = torch.rand(ids.shape, generator=generator) < 0.4
+    whole = witnesses.tell(ids, torch.zeros_like(chosen))[..., 0]
+    assert whole[chosen].any()
+    assert torch.equal(witnesses.told_of(ids, chosen), whole * chosen)

@@ -178,3 +178,22 @@ def test_identical_records_are_one_group() -> None:
     assert records.ids[records.group.long()].tolist() == [[2, 3, 4], [5, 3, 2], [2, 3, 4], [2, 3, 4]]
     back = Records.from_tensors(records.tensors(), WORDS)
     assert torch.equal(back.singles, records.singles)
+
+
+@pytest.mark.parametrize("limit", [None, 3])
+def test_a_vote_on_some_domains_is_that_on_all(limit: int | None) -> None:
+    generator = torch.Generator().manual_seed(0)
+    records = Records.of(torch.randint(0, 6, (40, M), generator=generator), WORDS)
+    ids = torch.randint(0, 6, (30, M), generator=generator)
+    targets = torch.rand(ids.shape, generator=generator) < 0.4
+    domains = targets.int().argsort(dim=1, descending=True, stable=True)[:, :2]
+    targets = torch.zeros_like(targets).scatter(1, domains, targets.gather(1, domains))
+    whole = Ballot(records, WEIGHTS, ids, targets[:, None].expand(-1, M, -1), limit=limit)
+    some = Ballot(records, WEIGHTS, ids, targets[:, None].expand(-1, 2, -1), limit=limit, asked=domains)
+    for domain in range(M):
+        rows = targets[:, domain].nonzero().flatten()
+        assert len(rows)
+        torch.testing.assert_close(some.probability(domain, rows), whole.probability(domain, rows))
+    versions = ids[:, None].repeat(1, 5, 1)
+    versions = torch.where(targets[:, None], torch.randint(2, 6, versions.shape, generator=generator), versions)
+    torch.testing.assert_close(some.joint(targets, versions), whole.joint(targets, versions))

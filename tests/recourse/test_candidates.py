@@ -279,3 +279,16 @@ def test_union_minds_a_source_of_extremes() -> None:
     found = UnionSource({"extreme": Extreme()}).propose(ids, targets, 4)
     for row, domain in targets.nonzero().tolist():
         assert listed(found, row, domain) == {2: 0.0, 3: -150.0, 4: -200.0, 5: -500.0}
+
+
+@pytest.mark.parametrize("held", [0, 1 << 30])
+def test_proposing_and_weighing_at_once_is_one_after_the_other(held: int) -> None:
+    """Whether the probabilities fit what may be remembered or not."""
+    ids, targets = some()
+    for source in (ContextSource(transformer()), CountsSource.of(base().pairs, base().vocabulary)):
+        found, weigh = source.opinion(ids, targets, 3, held=held)
+        alone = source.propose(ids, targets, 3)
+        assert torch.equal(found.ids, alone.ids)
+        assert torch.equal(found.log_weight, alone.log_weight)
+        others = torch.where(targets[..., None], torch.arange(FIRST, FIRST + 4).expand(*ids.shape, 4), MISSING)
+        assert torch.equal(weigh(others), source.weigh(ids, targets, others))

@@ -14,7 +14,7 @@ from torch import Tensor
 from carat.errors import InputError
 from carat.protocols import Found, Terms
 from carat.recourse import Constraints, Costs, Settings
-from carat.recourse.ranking import GAP, IMPROVES, READING, BlendRanking, DetectorRanking, Validity
+from carat.recourse.ranking import GAP, IMPROVES, POOL, READING, BlendRanking, DetectorRanking, Validity
 from tests.support.fitted import instant_of, model_of, twice_corrupted
 from tests.support.planted import corrupted
 
@@ -148,8 +148,9 @@ def test_the_explainer_reads_a_shortlist() -> None:
     assert order(BlendRanking(REFERENCE, {"reading": reader}, shortlist=5), made)[0] == 4, (
         "once it is read, it is first"
     )
-    assert BlendRanking(REFERENCE, {"reading": reader}, shortlist=30).pool(7) == 30
-    assert BlendRanking(REFERENCE, {"reading": reader}, shortlist=30).pool(70) == 70
+    assert BlendRanking(REFERENCE, {"reading": reader}, shortlist=60).pool(7) == 60
+    assert BlendRanking(REFERENCE, {"reading": reader}, shortlist=3).pool(7) == POOL
+    assert BlendRanking(REFERENCE, {"reading": reader}, shortlist=60).pool(70) == 70
 
 
 def test_what_does_not_exist_is_not_put_forward_by_the_reader() -> None:

@@ -79,6 +79,36 @@ def test_what_is_missing_or_fixed_by_the_user_is_in_no_set() -> None:
     assert not Suspects(Knows(), WEIGHTS).choose(ids, nothing, targets(nothing), put_right(ids)).any()
 
 
+def test_what_can_no_longer_win_is_not_tried_and_the_choice_is_the_same() -> None:
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.randint(3, 9, (200, 4), generator=generator)
+    likelihood = torch.rand(ids.shape, generator=generator)
+    tried = []
+
+    def first_fix(rows: Tensor, domains: Tensor) -> tuple[Tensor, Tensor]:
+        tried.append(len(rows))
+        # Where it may only change the last domain, there is no fix.
+        return torch.where(domains, 6, ids[rows]), domains[:, :3].any(dim=1)
+
+    usual = targets(likelihood)
+    suspects = Suspects(Knows(), WEIGHTS)
+    every = suspects.weigh(ids, likelihood, usual, first_fix)
+    value = every.told @ torch.tensor([WEIGHTS[name] for name in TOLD], dtype=torch.float64)
+    best = value.masked_fill(~every.there, -torch.inf).argmax(dim=1)
+    expected = torch.where(every.there[:, :1], every.sets[torch.arange(len(ids)), best], usual)
+    whole = sum(tried)
+    tried.clear()
+    assert torch.equal(suspects.choose(ids, likelihood, usual, first_fix), expected)
+    assert not torch.equal(expected, usual)
+    few = sum(tried)
+    assert few < 0.7 * whole
+    # A weight below 0 sets no limit to what a fix may tell.
+    odd = Suspects(Knows(), {**WEIGHTS, "rest": -0.5})
+    tried.clear()
+    odd.choose(ids, likelihood, usual, first_fix)
+    assert sum(tried) > few
+
+
 def test_where_the_usual_set_has_no_fix_it_stays() -> None:
     """The reason for that is the answer; another column is not changed instead."""
     ids, likelihood = torch.tensor([[5, 7, 5]]), torch.tensor([[0.4, 0.6, 0.9]])
@@ -130,6 +160,17 @@ def test_a_fitted_model_chooses_no_worse(tmp_path: Path) -> None:
     assert torch.equal(one.counterfactuals, two.counterfactuals)
     halves = [method.find(part, Settings(k=3)).counterfactuals for part in ids.split(7)]
     assert torch.equal(torch.cat(halves), one.counterfactuals), "whatever the batch"
+    assert method.suspects is not None
+    told = method.explainer.likelihood(ids)
+    second = method.suspects.choose(
+        ids,
+        told,
+        targets(told),
+        lambda rows, domains: method.first_fix(ids[rows], domains, Settings(), method.detector.score(ids[rows])),
+    )
+    again = replace(method, explainer=Told(second), suspects=None).find(ids, Settings(k=3))
+    assert torch.equal(one.counterfactuals, again.counterfactuals), "the search that chose is the one that counts"
+    assert torch.equal(one.mask, again.mask)
     limited = method.find(ids, Settings(k=1, constraints=carat.Constraints(immutable=("Port",), max_changes=1)))
     changed = (limited.counterfactuals[:, 0] != ids) & limited.mask[:, :1]
     assert not changed[:, 0].any()

@@ -17,7 +17,9 @@ from carat.training.fitted import Fitted
 from carat.training.negatives import UniformEntities
 
 PART_ROWS = 512
-"""Larger parts are slower: what decoder-P holds in between no longer fits the caches."""
+"""Larger parts are slower on a CPU: what decoder-P holds in between no longer fits the caches."""
+PART_ROWS_ON_GPU = 8_192
+"""A GPU waits for its next call between small parts."""
 
 
 class FittedExplainer(Fitted):
@@ -33,7 +35,12 @@ class FittedExplainer(Fitted):
 
     def logits(self, ids: Tensor) -> Tensor:
         """Calibrated logits float32 [n, m]; NaN where an entity is missing."""
-        return self._in_parts(self._logits_part, ids, PART_ROWS)
+        return self._in_parts(self._logits_part, ids, self._part_rows())
+
+    def _part_rows(self) -> int:
+        """Records looked at at once."""
+        on_cpu = getattr(self, "device_", None) is None or self.device_.type == "cpu"
+        return PART_ROWS if on_cpu else PART_ROWS_ON_GPU
 
     def _logits_part(self, ids: Tensor) -> Tensor:
         return self._logits(ids.to(torch.int64)).float().masked_fill(ids == MISSING, torch.nan)

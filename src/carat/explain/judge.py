@@ -296,7 +296,7 @@ class Judge(FittedExplainer):
 
     def wrong(self, ids: Tensor) -> Tensor:
         """The probability that each entity of records ids [n, m] is wrong, a missing one too, [n, m]."""
-        return self._in_parts(lambda some: (-self._logits(some.to(torch.int64))).sigmoid(), ids, 512)
+        return self._in_parts(lambda some: (-self._logits(some.to(torch.int64))).sigmoid(), ids, self._part_rows())
 
     def alarm(self, ids: Tensor) -> Tensor:
         """The probability that some entity of records ids [n, m] is wrong, [n]."""

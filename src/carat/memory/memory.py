@@ -48,9 +48,7 @@ class Memory(Fitted):
         self.records_, self.weights_ = records, learn(records, _listens(data, run), run)
         return self.to(run.device)
 
-    def ask(
-        self, ids: Tensor, hidden: Tensor, left_out: Tensor | None = None, asked: Tensor | None = None
-    ) -> Ballot:
+    def ask(self, ids: Tensor, hidden: Tensor, left_out: Tensor | None = None, asked: Tensor | None = None) -> Ballot:
         """The vote on records ids [b, m], on the memory's device.
 
         Args:

@@ -182,15 +182,14 @@ class _Second:
     def _searched(self, rows: Tensor, domains: Tensor) -> Outcome:
         """What changing these domains of some records, by number [r], comes to."""
         some = self.ids[rows], self.settings, self.score[rows], self.outcome.likelihood[rows]
-        return _Search(self.method, *some).run(domains)
+        search = _Search(self.method, *some)
+        return search.run(search.constraints.targets(Told(domains).likelihood(self.ids), domains))
 
 
 class _Search:
     """One batch under way."""
 
-    def __init__(
-        self, method: Guided, ids: Tensor, settings: Settings, score: Tensor, likelihood: Tensor
-    ) -> None:
+    def __init__(self, method: Guided, ids: Tensor, settings: Settings, score: Tensor, likelihood: Tensor) -> None:
         self.method, self.ids, self.settings, self.likelihood = method, ids, settings, likelihood
         self.offsets = method.vocabulary.offsets.to(ids.device)
         self.base_score = score
@@ -216,8 +215,10 @@ class _Search:
         self._say_why(likelihood, chosen, offered, kept)
         clock = self.settings.search_limits(self.method.detector).clock()
         count = kept.sum(dim=1)
+        # Records with lists of a length stand side by side, for a part is searched as wide as its longest list.
+        order = candidates.mask.sum(dim=2).clamp(min=1).double().prod(dim=1).argsort(stable=True)
         for targets_each in range(1, int(count.max()) + 1 if len(count) else 1):
-            rows = torch.nonzero(count == targets_each).flatten()
+            rows = order[count[order] == targets_each]
             if len(rows):
                 self._search(rows, kept[rows], candidates, clock)
         for row in torch.nonzero(kept.any(dim=1) & ~self.mask.any(dim=1)).flatten().tolist():

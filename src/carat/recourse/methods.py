@@ -10,8 +10,8 @@ from carat.protocols import CandidateSource
 from carat.recourse.candidates import CountsSource, UnionSource, context, counts, graph
 from carat.recourse.engine import Guided, Method
 from carat.recourse.parts import ModelParts
-from carat.recourse.ranking import READING, Blend, BlendRanking, DetectorRanking, Opinion
-from carat.recourse.recollection import Together, Witnessed, memory
+from carat.recourse.ranking import POOL, READING, SHORTLIST, Blend, BlendRanking, DetectorRanking, Opinion
+from carat.recourse.recollection import Reading, Together, Witnessed, memory
 from carat.recourse.seen import Seen
 from carat.recourse.suspects import Suspects
 
@@ -59,10 +59,14 @@ def _blended(name: str, parts: ModelParts, sources: Mapping[str, CandidateSource
     blend = parts.blends.get(name, begin)
     opinions = {opinion: OPINIONS[opinion](parts) for opinion in blend.opinions}
 
-    def ranking(prefer: float, cost_weight: float) -> BlendRanking:
-        return BlendRanking(parts.reference, opinions, blend=blend, prefer=prefer, cost_weight=cost_weight)
-
     # Models without a judge answer as they always did.
+    shortlist = SHORTLIST if parts.judge is not None else POOL
+
+    def ranking(prefer: float, cost_weight: float) -> BlendRanking:
+        return BlendRanking(
+            parts.reference, opinions, blend=blend, prefer=prefer, shortlist=shortlist, cost_weight=cost_weight
+        )
+
     offsets = parts.vocabulary.offsets.to(parts.pairs.keys.device)
     seen = None if parts.judge is None else Seen.of(parts.pairs.singles, offsets, parts.lookalikes)
     several = len(sources) > 1
@@ -74,6 +78,6 @@ def _blended(name: str, parts: ModelParts, sources: Mapping[str, CandidateSource
 OPINIONS: dict[str, Callable[[ModelParts], Opinion]] = {
     "together": lambda parts: Together(parts.memory),
     "witnesses": lambda parts: Witnessed(parts.witnesses),
-    "reading": lambda parts: parts.transformer,
+    "reading": lambda parts: Reading(parts.transformer, short=parts.judge is not None),
 }
 """What can be said of whole counterfactuals."""

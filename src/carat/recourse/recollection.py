@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from carat.data.vocabulary import FIRST
+from carat.explain import TransformerExplainer
 from carat.explain.signals import part_rows
 from carat.explain.witnesses import Witnesses
 from carat.memory import Ballot, Memory
@@ -73,6 +75,23 @@ class Together:
             both = torch.logaddexp(ballot.joint(chosen, mine), single) - math.log(2)
             found[rows] = (both - single).to(base.device)
         return found
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the explainer says of every entity of a whole counterfactual.
+
+    Args:
+        explainer: the fitted explainer.
+        short: whether numbers of 16 bits will do; see `TransformerExplainer.read`.
+    """
+
+    explainer: TransformerExplainer
+    short: bool
+
+    def read(self, base: Tensor, versions: Tensor) -> Tensor:
+        """For versions int64 [n, C, m] of records base [n, m], their log-likelihood, [n, C]."""
+        return self.explainer.read(base, versions, short=self.short)
 
 
 class Witnessed:
