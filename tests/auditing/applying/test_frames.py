@@ -94,14 +94,40 @@ def test_arrow_and_dictionaries_come_back_in_arrow() -> None:
     ("column", "text", "message"),
     [
         ("int", "many", "column 'int' holds int64, so 'many' can't be put there"),
-        ("int", "", "column 'int' holds int64, which can't be blank"),
-        ("flag", "", "column 'flag' holds bool, which can't be blank"),
         ("when", "soon", "column 'when' holds timestamp.*, so 'soon' can't be put there"),
     ],
 )
 def test_values_that_do_not_fit(column: str, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         carat.apply(listed(added("x", column, f"={text}")), FRAME)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "datetime64[s]", "datetime64[ns, UTC]", "timedelta64[s]", "Int64", "category"]
+)
+def test_a_pandas_cell_becomes_blank_as_its_type_writes_it(dtype: str) -> None:
+    made = carat.apply(listed(added(0, "x", "=")), pd.DataFrame({"x": pd.Series([1, 2]).astype(dtype)}))
+    assert str(made["x"].dtype) == dtype
+    assert made["x"].isna().tolist() == [True, False]
+
+
+def test_a_column_without_blanks_keeps_its_cells_and_all_else_is_fixed(caplog: pytest.LogCaptureFixture) -> None:
+    cells = listed(
+        row("y", "int", "2", "<blank>"),
+        row("z", "int", "3", "<blank>"),
+        added("x", "flag", "="),
+        row("y", "text", "b?", "b"),
+        row("x", "float", "0.5", "0.75", group=7),
+        row("x", "int", "1", "<blank>", group=7),
+        added("x", "when", "="),
+    )
+    made = carat.apply(cells, FRAME)
+    pd.testing.assert_frame_equal(made.drop(columns=["text", "when"]), FRAME.drop(columns=["text", "when"]))
+    assert (made.loc["y", "text"], made["when"].isna().sum()) == ("b", 1)
+    numbers, flags = caplog.messages
+    assert "column 'int' holds int64, which can't be blank, so 3 cells stay as they are (row " in numbers
+    assert numbers.endswith("convert it first: df.astype({'int': 'Int64'})")
+    assert "1 cell stays as it is (row x); convert it first: df.astype({'flag': 'boolean'})" in flags
 
 
 @pytest.mark.usefixtures("_fake")
