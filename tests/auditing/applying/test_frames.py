@@ -182,6 +182,18 @@ def test_the_best_valid_fix_of_recourse() -> None:
         model.recourse(rows, all=True).apply(fixed)
 
 
+@pytest.mark.parametrize(("yes", "no"), [(True, False), ("True", "False"), ("TRUE", "FALSE"), (1, 0), ("1", "0")])
+def test_fixes_of_true_and_false_are_spelt_as_the_frame_spells_them(yes: Any, no: Any) -> None:
+    model = carat.fit(
+        {"Port": ["Callao", "Leith"] * 100, "Origin": ["Peru", "Scotland"] * 100, "cold": [True, False] * 100},
+        profile="instant",
+    )
+    rows = pd.DataFrame({"Port": ["Callao", "Leith"], "Origin": ["Peru", "Scotland"], "cold": [no, no]})
+    assert model.score(rows)["anomalous"].tolist() == [True, False]
+    fixed = model.recourse(rows).fixed()
+    pd.testing.assert_frame_equal(fixed, rows.assign(cold=[yes, no]))
+
+
 def test_a_range_of_numbers_is_not_written() -> None:
     rows = 200
     table = pa.table(

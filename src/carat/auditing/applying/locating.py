@@ -15,7 +15,7 @@ from carat.auditing.decisions import CellList, ListedCell, plain_record
 from carat.data.sources import Source
 from carat.data.sources.csv import CsvSource
 from carat.data.sources.jsonl import JsonLinesSource
-from carat.data.text import to_text
+from carat.data.text import to_text, truth
 from carat.errors import COLUMNS, InputError, nearest
 from carat.observing import Observer, Silent
 
@@ -63,14 +63,17 @@ def locate(
 def same_text(listed: str | None, stands: str | None) -> bool:
     """Whether a list means what stands there, also after a spreadsheet has rewritten it.
 
-    >>> same_text("TRUE", "true"), same_text("7021", "07021"), same_text("Leith", "Lieth")
-    (True, True, False)
+    >>> same_text("TRUE", "true"), same_text("true", "1"), same_text("7021", "07021"), same_text("Leith", "Lieth")
+    (True, True, True, False)
     """
     if listed is None or stands is None:
         return listed == stands
     if listed == stands or listed.replace("\r\n", "\n") == stands.replace("\r\n", "\n"):
         return True
-    return listed.casefold() == stands.casefold() in ("true", "false") or rewritten(listed, stands)
+    word = listed.casefold()
+    if word in ("true", "false"):
+        return word == truth(pa.array([stands]))[0].as_py()
+    return rewritten(listed, stands)
 
 
 def rewritten(listed: str | None, stands: str | None) -> bool:
