@@ -72,7 +72,7 @@ def same_text(listed: str | None, stands: str | None) -> bool:
         return True
     word = listed.casefold()
     if word in ("true", "false"):
-        return word == truth(pa.array([stands]))[0].as_py()
+        return bool(word == truth(pa.array([stands]))[0].as_py())
     return rewritten(listed, stands)
 
 
