@@ -96,7 +96,9 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         check_flag("novelty", self.novelty)
         table = self._table(X, reset=True)
         if table.num_rows < 2:
-            raise ValueError(f"carat needs at least two rows, got {table.num_rows} sample{'' if table.num_rows == 1 else 's'}")
+            raise ValueError(
+                f"carat needs at least two rows, got {table.num_rows} sample{'' if table.num_rows == 1 else 's'}"
+            )
         columns = self._columns(table)
         self.model_ = fit(
             table,

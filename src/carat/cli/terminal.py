@@ -34,6 +34,7 @@ HINTS = {
 OPTIONS = {
     "also": "--also NAME",
     "numeric": "--numeric NAME=10",
+    "ranges": "--numeric NAME=10",
     "id": "--id NAME",
     "pattern": "--without-pattern NAME",
     "patterns": "--no-patterns",
