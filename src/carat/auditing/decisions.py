@@ -19,7 +19,7 @@ import pyarrow as pa
 from carat.data.sources import Source, open_source
 from carat.data.sources.base import NotUtf8Error
 from carat.data.sources.csv import CsvSource
-from carat.data.sources.frames import arrow_table
+from carat.data.sources.frames import arrow_table, frame_of
 from carat.data.text import to_text
 from carat.errors import InputError
 from carat.files import sidecar_of
@@ -143,12 +143,12 @@ def list_of(frame: Any, *, label: str = "the list", first: int = 1, blank: str |
     """A list from a frame with the columns of `AuditResult.to_frame()`, as many of them as are needed.
 
     Args:
-        frame: of pandas, polars or pyarrow.
+        frame: of pandas, polars or pyarrow, a dictionary of columns, or a list of dictionaries.
         label: how messages call it.
         first: the number of its first row, for messages.
         blank: what in `proposal` stands for an empty cell besides `<blank>`; in frames of Python it is "".
     """
-    table = arrow_table(frame, label)
+    table = arrow_table(frame_of(frame), label)
     names = {name.strip().casefold(): place for place, name in reversed(list(enumerate(table.column_names)))}
     _check_columns(names, label)
     columns = {
@@ -246,7 +246,9 @@ def _utf16(path: Path) -> str | None:
 def _check_columns(names: Mapping[str, int], label: str) -> None:
     for name in NEEDED:
         if name not in names:
-            raise InputError(f"{label}: no column '{name}'; give a list of cells as carat audit writes it")
+            raise InputError(
+                f"{label}: no column '{name}'; give a list of cells as an audit makes it: its file, or its to_frame()"
+            )
     if "decision" not in names and "proposal" not in names:
         raise InputError(f"{label}: neither a column 'decision' nor a column 'proposal', so there is nothing to do")
     if "proposal" in names and "value" not in names:

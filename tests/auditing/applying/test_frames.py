@@ -90,6 +90,25 @@ def test_arrow_and_dictionaries_come_back_in_arrow() -> None:
     assert same.to_pydict() == {"a": ["w", "y"], "b": [1, 2]}
 
 
+@pytest.mark.parametrize("form", ["rows", "columns", "tuple"])
+def test_a_list_of_dictionaries(form: str) -> None:
+    cells: Any = CELLS.to_pydict() if form == "columns" else CELLS.to_pylist()
+    made = carat.apply(tuple(cells) if form == "tuple" else cells, FRAME)
+    pd.testing.assert_frame_equal(made, carat.apply(CELLS, FRAME))
+    pd.testing.assert_frame_equal(carat.apply([], FRAME), FRAME)
+    with pytest.raises(InputError, match=r"the list: no column 'record'; give a list of cells as an audit makes it"):
+        carat.apply({"x": "accept"}, FRAME)
+
+
+@pytest.mark.usefixtures("_fake")
+def test_a_result_in_every_form() -> None:
+    result, data = carat.audit(cities()), cities().to_pandas()
+    fixed = carat.apply(result, data)
+    assert not fixed.equals(data)
+    for form in (result.to_frame(), result.to_arrow().to_pylist(), result.cells(), result.to_json()):
+        pd.testing.assert_frame_equal(carat.apply(form, data), fixed)
+
+
 @pytest.mark.parametrize(
     ("column", "text", "message"),
     [

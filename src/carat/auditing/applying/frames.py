@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from carat.auditing.applying.planning import Plan, plan
 from carat.auditing.applying.typed import replaced, typed
 from carat.auditing.decisions import CellList
 from carat.data.sources import open_source
-from carat.data.sources.frames import arrow_table, is_record, table_from_dict
+from carat.data.sources.frames import arrow_table, frame_of, is_record
 from carat.datasets import Dataset
 from carat.errors import InputError
 from carat.observing import Logged, Observer, Remark
@@ -54,10 +54,8 @@ def apply_to_frame(
         raise InputError("this is one row; give a frame of one row: frame.to_frame().T")
     if isinstance(data, str | Path):
         data = _loaded(data, encoding or (cells.about.get("options") or {}).get("encoding"))
-    elif isinstance(data, Mapping):
-        data = table_from_dict(data)
-    elif isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
+    else:
+        data = frame_of(data)
     made = plan(cells, data, rules, id=id, observer=observer)
     made = _without_blanks(made, data, observer or Logged())
     return _edited(data, made.edits), made
