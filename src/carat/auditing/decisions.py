@@ -90,12 +90,14 @@ class CellList:
         label: how messages call the list.
         about: what the file beside the list says about the audit; empty where there is none.
         lacks: columns that it takes to change undecided cells, and that the list does not have.
+        own: whether a result made it itself, so that nobody can have changed or mixed it up on the way.
     """
 
     cells: tuple[ListedCell, ...]
     label: str = "the list"
     about: Mapping[str, Any] = field(default_factory=dict)
     lacks: tuple[str, ...] = ()
+    own: bool = False
 
     def __len__(self) -> int:
         return len(self.cells)

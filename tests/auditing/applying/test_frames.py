@@ -170,7 +170,7 @@ def test_a_result_applied_to_another_frame() -> None:
     made = result.apply(wider, certain=0.5)
     assert made.index.tolist() == wider.index.tolist()
     assert made.set_index("number").loc["N-005", "Land"] == "Peru"
-    with pytest.raises(InputError, match="the list is for another table"):
+    with pytest.raises(InputError, match="give the table that was asked about"):
         result.apply(made)
 
 
@@ -197,8 +197,12 @@ def test_the_best_valid_fix_of_recourse() -> None:
     pd.testing.assert_frame_equal(fixed, rows.assign(Goods=["fish meal", "whisky"]), check_dtype=False)
     assert fixed.dtypes.equals(rows.dtypes)
     assert model.recourse(rows.iloc[[0]].to_dict("list")).fixed().num_rows == 1
-    with pytest.raises(InputError, match="the list is for another table"):
-        model.recourse(rows, all=True).apply(fixed)
+    result = model.recourse(rows, all=True)
+    for other in (fixed, rows.reset_index(drop=True), rows.rename(index={"a": "c"})):
+        with pytest.raises(
+            InputError, match=r"'?a'?.*; give the table that was asked about, with the same index or id"
+        ):
+            result.apply(other)
 
 
 @pytest.mark.parametrize(("yes", "no"), [(True, False), ("True", "False"), ("TRUE", "FALSE"), (1, 0), ("1", "0")])

@@ -26,7 +26,7 @@ def cell_list(cells: Any) -> CellList:
             "options": {**cells.options.facts(), "encoding": cells.reading.encoding},
             "origin": {} if cells.origin is None else cells.origin.to_json(),
         }
-        return replace(list_of(cells.to_arrow(), label="the audit", blank=""), about=about)
+        return replace(list_of(cells.to_arrow(), label="the audit", blank=""), about=about, own=True)
     if isinstance(cells, Mapping) and cells.get("schema") == SCHEMA:  # of `to_json`
         cells = cells.get("cells")
     if isinstance(cells, list | tuple):
