@@ -28,6 +28,8 @@ BLANK = "<blank>"
 """How files write a proposal to leave a cell empty."""
 Word = Literal["accept", "reject", "wrong", "text"]
 WORDS: dict[str, Word] = {"accept": "accept", "reject": "reject", "wrong": "wrong"}
+LABEL = "the list"
+"""How messages call a list that is in no file."""
 NEEDED = ("record", "column")
 KNOWN = ("record", "column", "value", "kind", "error", "proposal", "confidence", "reason", "group", "decision")
 FORMULA = re.compile(r"#(NAME|REF|VALUE|N/A|NULL!|DIV/0|NUM)", re.IGNORECASE)
@@ -94,7 +96,7 @@ class CellList:
     """
 
     cells: tuple[ListedCell, ...]
-    label: str = "the list"
+    label: str = LABEL
     about: Mapping[str, Any] = field(default_factory=dict)
     lacks: tuple[str, ...] = ()
     own: bool = False
@@ -141,7 +143,7 @@ def read_cells(path: str | Path) -> CellList:
     return replace(list_of(table, label=str(path), first=first), about=about)
 
 
-def list_of(frame: Any, *, label: str = "the list", first: int = 1, blank: str | None = None) -> CellList:
+def list_of(frame: Any, *, label: str = LABEL, first: int = 1, blank: str | None = None) -> CellList:
     """A list from a frame with the columns of `AuditResult.to_frame()`, as many of them as are needed.
 
     Args:
@@ -248,9 +250,8 @@ def _utf16(path: Path) -> str | None:
 def _check_columns(names: Mapping[str, int], label: str) -> None:
     for name in NEEDED:
         if name not in names:
-            raise InputError(
-                f"{label}: no column '{name}'; give a list of cells as an audit makes it: its file, or its to_frame()"
-            )
+            way = "like the to_frame() of an audit" if label == LABEL else "as carat audit writes it"
+            raise InputError(f"{label}: no column '{name}'; give a list of cells {way}")
     if "decision" not in names and "proposal" not in names:
         raise InputError(f"{label}: neither a column 'decision' nor a column 'proposal', so there is nothing to do")
     if "proposal" in names and "value" not in names:

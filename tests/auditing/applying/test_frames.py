@@ -96,7 +96,9 @@ def test_a_list_of_dictionaries(form: str) -> None:
     made = carat.apply(tuple(cells) if form == "tuple" else cells, FRAME)
     pd.testing.assert_frame_equal(made, carat.apply(CELLS, FRAME))
     pd.testing.assert_frame_equal(carat.apply([], FRAME), FRAME)
-    with pytest.raises(InputError, match=r"the list: no column 'record'; give a list of cells as an audit makes it"):
+    with pytest.raises(
+        InputError, match=r"the list: no column 'record'; give a list of cells like the to_frame\(\) of"
+    ):
         carat.apply({"x": "accept"}, FRAME)
 
 
