@@ -19,6 +19,7 @@ _logger = logging.getLogger("carat")
 ARGUMENTS = {
     "also": 'also=["NAME"]',
     "numeric": 'numeric={"NAME": 10}',
+    "ranges": 'numeric={"NAME": 10}',
     "id": 'id="NAME"',
     "pattern": 'without_patterns=["NAME"]',
     "patterns": "patterns=False",
@@ -61,6 +62,7 @@ class Remark:
 REMEDIES = {
     "also": "use one anyway",
     "numeric": "as ranges of numbers",
+    "ranges": "cut numbers into ranges",
     "id": "as the row ID",
     "pattern": "leave it out",
     "patterns": "switch off all patterns",

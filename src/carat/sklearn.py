@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from carat.arguments import check_flag
 from carat.data.sources.frames import NOT_TEXT, arrow_table
 from carat.errors import InputError, MissingExtraError
 from carat.fitting import Model, fit
@@ -19,9 +20,16 @@ from carat.observing import Silent
 try:
     from sklearn.base import BaseEstimator, OutlierMixin
     from sklearn.utils import check_random_state
+    from sklearn.utils.metaestimators import available_if
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as missing:
     raise MissingExtraError("scikit-learn", "pyod", "carat.sklearn") from missing
+
+
+def _judges_its_own_rows(detector: Any) -> bool:
+    if detector.novelty:
+        raise AttributeError("`fit_predict` judges the rows that were learned from; use CaratDetector(novelty=False)")
+    return True
 
 
 class CaratDetector(OutlierMixin, BaseEstimator):
@@ -39,8 +47,11 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         memory: whether the model keeps its training rows, so that `model_.recourse` and `model_.score` have the judge's
             word too. The scores here are the detector's alone, with or without it: an outlier detector has one score,
             and `contamination` is a share of it.
-        contamination: share of the training rows that `predict` calls outliers, 0 < contamination <= 0.5; `auto` is
-            0.1.
+        contamination: share of rows that `predict` calls outliers, 0 < contamination <= 0.5; `auto` is 0.1.
+        novelty: which rows it is a share of. True: new rows like those of training; it is measured on a tenth of the
+            rows, held out of learning. Rows that were learned from score higher, so fewer of them are outliers. False:
+            the rows given to `fit`, as most of scikit-learn has it; of new rows more are outliers, often several times
+            as many. `fit_predict` needs False.
         bins: quantile bins per numeric column.
         random_state: seed of every random choice; None is 0.
         device: `auto`, `cpu` or `cuda`.
@@ -61,6 +72,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         detector: str | None = None,
         memory: bool = False,
         contamination: float | Literal["auto"] = 0.1,
+        novelty: bool = True,
         bins: int = 10,
         random_state: Any = None,
         device: str = "auto",
@@ -69,6 +81,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         self.detector = detector
         self.memory = memory
         self.contamination = contamination
+        self.novelty = novelty
         self.bins = bins
         self.random_state = random_state
         self.device = device
@@ -80,9 +93,12 @@ class CaratDetector(OutlierMixin, BaseEstimator):
             raise ValueError(f"contamination must be 'auto', or above 0 and at most 0.5, got {share!r}")
         if not hasattr(self.bins, "__index__") or self.bins < 2:
             raise ValueError(f"bins must be a whole number, at least 2, got {self.bins!r}")
+        check_flag("novelty", self.novelty)
         table = self._table(X, reset=True)
         if table.num_rows < 2:
-            raise ValueError(f"carat needs at least two rows, got {table.num_rows} sample")
+            raise ValueError(
+                f"carat needs at least two rows, got {table.num_rows} sample{'' if table.num_rows == 1 else 's'}"
+            )
         columns = self._columns(table)
         self.model_ = fit(
             table,
@@ -95,8 +111,15 @@ class CaratDetector(OutlierMixin, BaseEstimator):
             device=self.device,
             progress=Silent(),  # a pipeline has its own ways of telling
         )
-        self.offset_ = float(np.quantile(self._scores(table), share))
+        scores = self.model_.reference.numpy() if self.novelty else self._scores(table)
+        self.offset_ = float(np.quantile(scores, share))
         return self
+
+    @available_if(_judges_its_own_rows)  # type: ignore[untyped-decorator]
+    def fit_predict(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:  # noqa: N803
+        """Learn from rows and say which of them are outliers, [n]; needs `novelty=False`."""
+        found: np.ndarray = self.fit(X, y).predict(X)
+        return found
 
     def score_samples(self, X: Any) -> np.ndarray:  # noqa: N803
         """Scores [n]; higher = more normal."""

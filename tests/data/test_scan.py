@@ -244,7 +244,7 @@ def test_too_few_rows(rows: int, said: str) -> None:
 
 
 def test_one_usable_column_is_not_enough() -> None:
-    with pytest.raises(InputError, match=r"only one column.*Amount: numbers"):
+    with pytest.raises(InputError, match=r"only one column.*Amount: numbers.*ranges with `numeric`"):
         scanned({"Port": COLUMNS["Port"], "Amount": COLUMNS["Amount"]})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import io
 import json
@@ -109,6 +110,25 @@ def test_long_integers_in_json_keep_every_digit(tmp_path: Path) -> None:
 def test_nan_in_json_is_missing_as_in_frames(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"n": 1.5}\n{"n": NaN}\n')
     assert columns_of(open_source(tmp_path / "t.jsonl")) == {"n": ["1.5", None]}
+
+
+@pytest.mark.parametrize("gap", [pd.NaT, pd.NA, None, float("nan")], ids=str)
+@pytest.mark.parametrize("value", ["Leith", dt.datetime(2024, 1, 2), pd.Timestamp("2024-01-02"), 7, True], ids=str)
+def test_what_pandas_calls_missing_is_missing_in_dictionaries(gap: Any, value: Any) -> None:
+    expected = columns_of(open_source({"a": [value, None]}))
+    for data in ({"a": [value, gap]}, [{"a": value}, {"a": gap}], [{"a": value}, {}]):
+        assert columns_of(open_source(data)) == expected
+    assert columns_of(open_source({"a": ["x", gap, 7]})) == {"a": ["x", None, "7"]}
+    assert columns_of(open_source({"a": [gap], "b": ["x"]})) == columns_of(open_source([{"a": gap, "b": "x"}]))
+
+
+@pytest.mark.parametrize(
+    ("data", "got"),
+    [([], "an empty list"), ([["a", "b"]], r"a list of rows without names; wrap it in pd.DataFrame\(…\)")],
+)
+def test_lists_that_are_no_rows(data: Any, got: str) -> None:
+    with pytest.raises(InputError, match=f"a list of dictionaries, got {got}$"):
+        open_source(data)
 
 
 def test_a_pipe_is_read_once_or_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,10 +37,11 @@ def test_no_more_than_the_limit_is_held_out() -> None:
     "time",
     [
         pa.array([3, 1, 2, 1, 9]),
-        pa.array(["c", "a", "b", "a", "z"]),
+        pa.array(["2024-03", "2024-01-02", "2024-02-01T10:00", "2024-01-02", "2025-01-01"]),
+        pa.array(["30", "4", "5", "4", "100"], pa.large_string()),
         pa.array([dt.date(2024, 1, d) for d in (3, 1, 2, 1, 9)]),
     ],
-    ids=["numbers", "text", "dates"],
+    ids=["numbers", "text", "numbers in text", "dates"],
 )
 def test_time_split(time: pa.Array) -> None:
     earlier, later = time_split(time, 0.4)
@@ -49,8 +50,14 @@ def test_time_split(time: pa.Array) -> None:
 
 
 def test_a_record_without_time_is_an_error() -> None:
-    with pytest.raises(InputError, match="1 rows have no time"):
+    with pytest.raises(InputError, match="is blank in 1 row; fill it in, or leave out `time`"):
         time_split(pa.array([1, None, 2]), 0.5)
+
+
+@pytest.mark.parametrize("odd", ["31.10.2024", "10/31/2024", "Oct 31", "2024-1-5", "Leith"])
+def test_text_that_does_not_sort_by_time_is_an_error(odd: str) -> None:
+    with pytest.raises(InputError, match=f"holds '{odd}', which does not sort by time; convert it"):
+        time_split(pa.array(["2024-10-30", odd]), 0.5)
 
 
 @pytest.mark.parametrize(("rows", "share"), [(1, 0.5), (0, 0.5), (10, 0.0), (10, 1.0), (10, 2.0)])

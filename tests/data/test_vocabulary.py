@@ -55,6 +55,30 @@ def test_every_kind_of_text_column_encodes_alike(array: pa.Array) -> None:
     assert text[2].as_py() == "?"
 
 
+@pytest.mark.parametrize("known", [["true", "false"], ["True", "False"], ["TRUE", None, "FALSE"]])
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([True, False, None]),
+        pa.array(["True", "False", None]),
+        pa.array(["TRUE", "FALSE", ""]),
+        pa.array([1, 0, None]),
+        pa.array([1.0, 0.0, None]),
+    ],
+    ids=str,
+)
+def test_true_and_false_are_known_however_they_are_spelt(known: list[str | None], array: pa.Array) -> None:
+    domain = Domain("cold", pa.array(known, pa.string()), np.ones(len(known), dtype=np.int64))
+    assert domain.encode(array)[0].tolist() == [FIRST, FIRST + len(known) - 1, MISSING]
+
+
+def test_what_is_not_true_or_false_keeps_its_spelling() -> None:
+    for known, odd in ((["true", "True"], "TRUE"), (["true", "maybe"], "True"), (["1", "0"], "true"), (["true"], "0")):
+        assert vocabulary_of(Port=known).domains[0].encode(pa.array([odd]))[0].tolist() == [UNSEEN]
+    ids, text = vocabulary_of(Port=["true", "false"]).domains[0].encode(pa.array(["yes", "TRUE"]))
+    assert (ids.tolist(), text[0].as_py()) == ([UNSEEN, FIRST], "yes")
+
+
 @pytest.mark.parametrize("array", [pa.nulls(2), pa.array([None, None], pa.string())])
 def test_a_column_of_nulls_is_missing(array: pa.Array) -> None:
     assert vocabulary_of(Port=["A"]).domains[0].encode(array)[0].tolist() == [MISSING, MISSING]

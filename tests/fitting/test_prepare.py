@@ -15,6 +15,7 @@ from carat.config import read_config
 from carat.data import ColumnOptions, Columns, Fold
 from carat.errors import InputError
 from carat.fitting import Recipe, fit_prepared, prepare
+from carat.observing import ARGUMENTS, Remark, Silent
 from tests.support.planted import DOMAINS, planted_table
 
 TABLE = planted_table(400)
@@ -85,6 +86,32 @@ def test_with_a_time_column_the_newest_are_held_out() -> None:
     scores = model.detector.score(prepared.table.ids[fold.held_out])
     assert torch.equal(scores.sort().values, model.reference)
     assert model.identity != carat.fit(DATED, without=["Day"], profile="instant").identity
+
+
+def test_a_column_that_is_no_time_is_named() -> None:
+    table = TABLE.append_column("Day", pa.array(["31.10.2024"] * 400))
+    with pytest.raises(
+        InputError, match="the table: column 'Day', given as `time`, holds '31.10.2024', which does not"
+    ):
+        carat.fit(table, time="Day", profile="instant")
+
+
+def test_columns_that_were_named_but_teach_nothing_are_told() -> None:
+    heard: list[str] = []
+
+    class Hearing(Silent):
+        def remark(self, remark: Remark) -> None:
+            heard.append(remark.in_full(ARGUMENTS))
+
+    table = TABLE.append_column("Weight", pa.array([str(number / 7) for number in range(400)]))
+    prepare(table, Columns(also=["Weight"]), observer=Hearing())
+    assert heard[1:] == [
+        "nothing can be learned from Weight: a different value in nearly every row; cut numbers into ranges with "
+        'numeric={"NAME": 10}'
+    ]
+    heard.clear()
+    prepare(table, Columns(numeric={"Weight": 10}), observer=Hearing())
+    assert len(heard) == 1
 
 
 def test_times_that_are_numbers_in_text_sort_as_numbers() -> None:

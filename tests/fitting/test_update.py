@@ -259,3 +259,17 @@ def test_a_kill_leaves_the_old_model(tmp_path: Path, model: carat.Model, whole: 
     assert carat.load(folder).identity == model.identity == store.stored_identity(folder)
     model.update(whole.slice(600), all=True).save(folder, force=True)
     assert carat.load(folder).training["history"], "and the next update finds no lock in its way"
+
+
+def test_decisions_come_as_an_audit_or_as_rows(model: carat.Model, whole: pa.Table) -> None:
+    new = whole.slice(600, 50)
+    audit = carat.audit(new)
+    decided = [
+        {"record": 0, "column": "Port", "value": None, "proposal": None, "decision": "=Newcomer"},
+        {"record": 1, "column": "Port", "value": None, "proposal": None, "decision": "reject"},
+    ]
+    assert "Newcomer" in model.update(new, decisions=decided).vocabulary.domains[0].entities.to_pylist()
+    assert model.update(new, decisions=audit).identity == model.update(new).identity, "nothing is decided yet"
+    for options in ({}, {"forget": new}):
+        with pytest.raises(InputError, match="`decisions` are about rows to add; give those rows, too"):
+            model.update(decisions=decided, **options)

@@ -107,6 +107,13 @@ def test_no_records_give_the_columns(kind: str, model: carat.Model, tmp_path: Pa
     assert table.column_names[0] == "record"
 
 
+def test_an_empty_list_of_rows_gives_an_empty_result(model: carat.Model) -> None:
+    none = RECORDS.slice(0, 0)
+    assert model.score([]).equals(model.score(none))
+    assert model.explain([]).equals(model.explain(none))
+    assert model.recourse([]).to_frame().equals(model.recourse(none).to_frame())
+
+
 class Stopping(PlainSink[Any]):
     """Does something after so many batches."""
 

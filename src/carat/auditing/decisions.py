@@ -19,7 +19,7 @@ import pyarrow as pa
 from carat.data.sources import Source, open_source
 from carat.data.sources.base import NotUtf8Error
 from carat.data.sources.csv import CsvSource
-from carat.data.sources.frames import arrow_table
+from carat.data.sources.frames import arrow_table, frame_of
 from carat.data.text import to_text
 from carat.errors import InputError
 from carat.files import sidecar_of
@@ -28,6 +28,8 @@ BLANK = "<blank>"
 """How files write a proposal to leave a cell empty."""
 Word = Literal["accept", "reject", "wrong", "text"]
 WORDS: dict[str, Word] = {"accept": "accept", "reject": "reject", "wrong": "wrong"}
+LABEL = "the list"
+"""How messages call a list that is in no file."""
 NEEDED = ("record", "column")
 KNOWN = ("record", "column", "value", "kind", "error", "proposal", "confidence", "reason", "group", "decision")
 FORMULA = re.compile(r"#(NAME|REF|VALUE|N/A|NULL!|DIV/0|NUM)", re.IGNORECASE)
@@ -90,12 +92,14 @@ class CellList:
         label: how messages call the list.
         about: what the file beside the list says about the audit; empty where there is none.
         lacks: columns that it takes to change undecided cells, and that the list does not have.
+        own: whether a result made it itself, so that nobody can have changed or mixed it up on the way.
     """
 
     cells: tuple[ListedCell, ...]
-    label: str = "the list"
+    label: str = LABEL
     about: Mapping[str, Any] = field(default_factory=dict)
     lacks: tuple[str, ...] = ()
+    own: bool = False
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -139,16 +143,16 @@ def read_cells(path: str | Path) -> CellList:
     return replace(list_of(table, label=str(path), first=first), about=about)
 
 
-def list_of(frame: Any, *, label: str = "the list", first: int = 1, blank: str | None = None) -> CellList:
+def list_of(frame: Any, *, label: str = LABEL, first: int = 1, blank: str | None = None) -> CellList:
     """A list from a frame with the columns of `AuditResult.to_frame()`, as many of them as are needed.
 
     Args:
-        frame: of pandas, polars or pyarrow.
+        frame: of pandas, polars or pyarrow, a dictionary of columns, or a list of dictionaries.
         label: how messages call it.
         first: the number of its first row, for messages.
         blank: what in `proposal` stands for an empty cell besides `<blank>`; in frames of Python it is "".
     """
-    table = arrow_table(frame, label)
+    table = arrow_table(frame_of(frame), label)
     names = {name.strip().casefold(): place for place, name in reversed(list(enumerate(table.column_names)))}
     _check_columns(names, label)
     columns = {
@@ -246,7 +250,8 @@ def _utf16(path: Path) -> str | None:
 def _check_columns(names: Mapping[str, int], label: str) -> None:
     for name in NEEDED:
         if name not in names:
-            raise InputError(f"{label}: no column '{name}'; give a list of cells as carat audit writes it")
+            way = "like the to_frame() of an audit" if label == LABEL else "as carat audit writes it"
+            raise InputError(f"{label}: no column '{name}'; give a list of cells {way}")
     if "decision" not in names and "proposal" not in names:
         raise InputError(f"{label}: neither a column 'decision' nor a column 'proposal', so there is nothing to do")
     if "proposal" in names and "value" not in names:

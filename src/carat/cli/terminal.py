@@ -36,6 +36,7 @@ WORKERS = "--workers is for --ray; add that, or leave out --workers"
 OPTIONS = {
     "also": "--also NAME",
     "numeric": "--numeric NAME=10",
+    "ranges": "--numeric NAME=10",
     "id": "--id NAME",
     "pattern": "--without-pattern NAME",
     "patterns": "--no-patterns",

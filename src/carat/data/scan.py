@@ -43,7 +43,7 @@ class Scan:
     """What the first pass found.
 
     `left_out` gives the reason for every column that could have been a domain, `crowded` names the domains that nobody
-    asked for and in which entities hardly repeat.
+    asked for and in which entities hardly repeat, `spread` those that were asked for and in which they don't.
     """
 
     schema: Schema
@@ -51,6 +51,7 @@ class Scan:
     rows: int
     left_out: Mapping[str, str]
     crowded: Sequence[str] = ()
+    spread: Sequence[str] = ()
 
     def left_out_line(self) -> str | None:
         """One line for the user, or None when nothing was left out."""
@@ -86,6 +87,18 @@ class Scan:
             return None
         names = ", ".join(self.crowded)
         return f"most values occur only once in {names}: there is little to learn, so consider leaving it out"
+
+    def spread_line(self) -> str | None:
+        """One line for the user where nothing can be learned from columns that were asked for, or None."""
+        if not self.spread:
+            return None
+        names = ", ".join(self.spread)
+        return f"nothing can be learned from {names}: {NEARLY}" + ("" if self.spread_numbers else "; leave it out")
+
+    @property
+    def spread_numbers(self) -> bool:
+        """Whether one of them holds numbers, which ranges would help."""
+        return any(all_numbers(each.entities) for each in self.vocabulary.domains if each.name in self.spread)
 
 
 def scan(source: Source, columns: Columns | None = None) -> Scan:
@@ -137,11 +150,16 @@ def scan(source: Source, columns: Columns | None = None) -> Scan:
         rows,
         left_out,
         [domain.name for domain in found if domain.name not in named and _crowded(domain)],
+        [domain.name for domain in found if domain.name in named and _spread(domain)],
     )
 
 
 def _crowded(domain: Domain) -> bool:
     return _share_once(domain.counts, ENOUGH) > CROWDED
+
+
+def _spread(domain: Domain) -> bool:
+    return domain.bins is None and _share_once(domain.counts, SOME) >= ALMOST
 
 
 def _free_text(entities: pa.Array, counts: np.ndarray) -> bool:
@@ -166,10 +184,12 @@ def _schema(
 ) -> Schema:
     if len(found) < 2:
         reasons = ", ".join(f"{name}: {reason}" for name, reason in left_out.items()) or "no other column"
+        way = "name the columns with `columns`"
+        if NUMBERS in left_out.values():
+            way = "cut columns of numbers into ranges with `numeric`, or name columns of categories with `columns`"
         raise InputError(
             f"{source.label}: {'only one column' if found else 'no column'} can be used, but a model needs two "
-            f"({reasons}); "
-            "name the columns with `domains`"
+            f"({reasons}); {way}"
         )
     return Schema(
         domains=tuple(domain.name for domain in found),

@@ -57,7 +57,7 @@ class Schema:
         if len(self.domains) < 2:
             named = f" (only '{self.domains[0]}')" if self.domains else ""
             raise InputError(
-                f"a model needs at least two columns, got {len(self.domains)}{named}; name them with `domains`"
+                f"a model needs at least two columns, got {len(self.domains)}{named}; name them with `columns`"
             )
         for name in self.domains:
             if name in OUTPUT_COLUMNS:

@@ -63,6 +63,16 @@ def _float_text(array: pa.Array) -> pa.Array:
     return pa.array(texts, pa.string()).take(unique.indices)
 
 
+def truth(texts: pa.Array) -> pa.Array:
+    """`true` or `false` for every way to spell them; null for anything else.
+
+    >>> truth(pa.array(["True", "FALSE", "1", "0", "yes"])).to_pylist()
+    ['true', 'false', 'true', 'false', None]
+    """
+    ways = pa.array(["true", "false", "1", "0"])
+    return pa.array(["true", "false", "true", "false"]).take(pc.index_in(pc.utf8_lower(texts), value_set=ways))
+
+
 def is_typed(kind: pa.DataType) -> bool:
     """Whether a column holds numbers or times by its type, so that how they read as text is `to_text`'s doing.
 

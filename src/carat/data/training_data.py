@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from carat.data.pairs import Pairs
-from carat.data.splits import random_split, time_split
+from carat.data.splits import TIME, random_split, time_split
 from carat.data.vocabulary import FIRST, Vocabulary
 
 HELD_OUT_SHARE = 0.1
@@ -36,9 +36,9 @@ class Fold:
         return cls(*random_split(rows, HELD_OUT_SHARE, seed=seed, at_most=HELD_OUT_AT_MOST))
 
     @classmethod
-    def newest(cls, time: pa.Array) -> Fold:
-        """Holds out as many, but the newest ones, by the time of each record [n]."""
-        earlier, later = time_split(time, HELD_OUT_SHARE, at_most=HELD_OUT_AT_MOST)
+    def newest(cls, time: pa.Array, *, name: str = TIME) -> Fold:
+        """Holds out as many, but the newest ones, by the time of each record [n]; errors call it by `name`."""
+        earlier, later = time_split(time, HELD_OUT_SHARE, at_most=HELD_OUT_AT_MOST, name=name)
         return cls(earlier.sort().values, later.sort().values)
 
 

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from carat.data.binning import Bins
-from carat.data.text import to_number, to_text
+from carat.data.text import to_number, to_text, truth
 
 MISSING = 0
 UNSEEN = 1
@@ -86,12 +86,19 @@ class Domain:
         coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
         text = to_text(coded.dictionary, self.name)
         place = pc.index_in(text, value_set=self.entities)
+        if place.null_count and self._is_boolean():  # pandas writes True, spreadsheets TRUE, and databases 1
+            place = pc.coalesce(place, pc.index_in(truth(text), value_set=truth(self.entities), skip_nulls=True))
         ids = pc.add(pc.fill_null(place, UNSEEN - FIRST), FIRST)
         ids = pc.if_else(pc.is_null(text), MISSING, ids)
         # A null index becomes the extra last row, which is MISSING.
         table = np.append(ids.to_numpy(zero_copy_only=False), MISSING).astype(np.int32)
         index = pc.fill_null(coded.indices.cast(pa.int32()), len(text)).to_numpy(zero_copy_only=False)
         return table[index], text.take(coded.indices)
+
+    def _is_boolean(self) -> bool:
+        """Whether the entities are true and false, each spelt in one way."""
+        words = pc.utf8_lower(self.entities.drop_null()).to_pylist()
+        return bool(words) and len(set(words)) == len(words) and set(words) <= {"true", "false"}
 
 
 @dataclass(frozen=True)

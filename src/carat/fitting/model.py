@@ -282,9 +282,12 @@ class Model:
 
     def empty(self) -> Table:
         """A table without records, for its columns."""
+        return Table.read(open_source(self.no_rows()), self.schema, self.vocabulary)
+
+    def no_rows(self) -> pa.Table:
+        """The columns that rows of this model have."""
         names = [*self.vocabulary.names, *([self.schema.id] if self.schema.id else [])]
-        no_rows = pa.table({name: pa.array([], pa.string()) for name in names})
-        return Table.read(open_source(no_rows), self.schema, self.vocabulary)
+        return pa.table({name: pa.array([], pa.string()) for name in names})
 
     def empty_batch(self, settings: Settings) -> ResultBatch:
         """A batch of a result without records, for its columns."""

@@ -46,7 +46,9 @@ class Prepared:
 
     def fold(self, seed: int) -> Fold:
         """What is held out where nobody says: the newest records where there is a time column, else random ones."""
-        return Fold.random(len(self.table), seed=seed) if self.table.time is None else Fold.newest(self.table.time)
+        if self.table.time is None:
+            return Fold.random(len(self.table), seed=seed)
+        return Fold.newest(self.table.time, name=f"{self.label}: column '{self.schema.time}', given as `time`,")
 
     def fingerprint(self) -> str:
         """Of the records in their order."""
@@ -86,9 +88,12 @@ def _remarks(found: Scan) -> list[Remark]:
     if found.rows < FEW:
         few = f"{found.rows} rows are too few to learn much; treat the results as a first impression"
         remarks.append(Remark("few-rows", few, warning=True))
-    left_out, crowded = found.left_out_line(), found.crowded_line()
+    left_out, crowded, spread = found.left_out_line(), found.crowded_line(), found.spread_line()
     if left_out is not None:
         remarks.append(Remark("left-out", left_out, warning=True, remedies=found.remedies))
     if crowded is not None:
         remarks.append(Remark("crowded", crowded, warning=True))
+    if spread is not None:
+        remedies = ("ranges",) if found.spread_numbers else ()
+        remarks.append(Remark("spread", spread, warning=True, remedies=remedies))
     return remarks

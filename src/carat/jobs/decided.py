@@ -11,6 +11,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from carat.auditing.result import AuditResult
 from carat.data import MISSING, UNSEEN, Table, Unseen, Vocabulary, open_source
 from carat.errors import InputError
 
@@ -34,12 +35,12 @@ class Decided:
 
     @classmethod
     def read(cls, data: Any, vocabulary: Vocabulary) -> Decided:
-        """From the cells of an audit (a frame or a file); those without a decision say nothing."""
-        source = open_source(data)
+        """From the cells of an audit (its result, a frame or a file); those without a decision say nothing."""
+        source = open_source(data.to_file() if isinstance(data, AuditResult) else data)
         lacking = [name for name in NEEDED if name not in source.names]
         if lacking:
             raise InputError(
-                f"the decisions have no column '{lacking[0]}'; give the cells that carat audit wrote, with `decision` "
+                f"the decisions have no column '{lacking[0]}'; give the cells that an audit listed, with `decision` "
                 "filled in"
             )
         cells: dict[str, dict[int, str | None]] = {}

@@ -68,6 +68,8 @@ class Job(ABC, Generic[B]):
         self.judge_all = None if judge_all is None else check_flag("judge_all", judge_all)
         self.gated = "score" if self.model.gate is None else "both"
         self.data = data if isinstance(data, Table) else opened(data)
+        if isinstance(data, list | tuple) and not data:  # nobody asks about anything today
+            self.data = model.no_rows()
         check_row(self.data, model.schema.domains)
         self.observer, self.cancel = observer or Silent(), cancel or Cancel()
         self.detector = model.detector_for(None if isinstance(data, Table) else self.data)

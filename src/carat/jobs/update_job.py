@@ -71,10 +71,10 @@ class UpdateJob(Job[ScoreBatch]):
         observer: Observer | None = None,
         cancel: Cancel | None = None,
     ) -> None:
+        if data is None and decisions is not None:
+            raise InputError("`decisions` are about rows to add; give those rows, too")
         if data is None and forget is None:
             raise InputError("there is nothing to do; give rows to add, or rows to forget with `forget`")
-        if data is None and decisions is not None:
-            raise InputError("decisions are about the rows to add; give these too")
         # The counts clear most records, or an update would take minutes.
         super().__init__(
             model,

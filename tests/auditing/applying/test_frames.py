@@ -90,18 +90,65 @@ def test_arrow_and_dictionaries_come_back_in_arrow() -> None:
     assert same.to_pydict() == {"a": ["w", "y"], "b": [1, 2]}
 
 
+@pytest.mark.parametrize("form", ["rows", "columns", "tuple"])
+def test_a_list_of_dictionaries(form: str) -> None:
+    cells: Any = CELLS.to_pydict() if form == "columns" else CELLS.to_pylist()
+    made = carat.apply(tuple(cells) if form == "tuple" else cells, FRAME)
+    pd.testing.assert_frame_equal(made, carat.apply(CELLS, FRAME))
+    pd.testing.assert_frame_equal(carat.apply([], FRAME), FRAME)
+    with pytest.raises(
+        InputError, match=r"the list: no column 'record'; give a list of cells like the to_frame\(\) of"
+    ):
+        carat.apply({"x": "accept"}, FRAME)
+
+
+@pytest.mark.usefixtures("_fake")
+def test_a_result_in_every_form() -> None:
+    result, data = carat.audit(cities()), cities().to_pandas()
+    fixed = carat.apply(result, data)
+    assert not fixed.equals(data)
+    for form in (result.to_frame(), result.to_arrow().to_pylist(), result.cells(), result.to_json()):
+        pd.testing.assert_frame_equal(carat.apply(form, data), fixed)
+
+
 @pytest.mark.parametrize(
     ("column", "text", "message"),
     [
         ("int", "many", "column 'int' holds int64, so 'many' can't be put there"),
-        ("int", "", "column 'int' holds int64, which can't be blank"),
-        ("flag", "", "column 'flag' holds bool, which can't be blank"),
         ("when", "soon", "column 'when' holds timestamp.*, so 'soon' can't be put there"),
     ],
 )
 def test_values_that_do_not_fit(column: str, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         carat.apply(listed(added("x", column, f"={text}")), FRAME)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "datetime64[s]", "datetime64[ns, UTC]", "timedelta64[s]", "Int64", "category"]
+)
+def test_a_pandas_cell_becomes_blank_as_its_type_writes_it(dtype: str) -> None:
+    made = carat.apply(listed(added(0, "x", "=")), pd.DataFrame({"x": pd.Series([1, 2]).astype(dtype)}))
+    assert str(made["x"].dtype) == dtype
+    assert made["x"].isna().tolist() == [True, False]
+
+
+def test_a_column_without_blanks_keeps_its_cells_and_all_else_is_fixed(caplog: pytest.LogCaptureFixture) -> None:
+    cells = listed(
+        row("y", "int", "2", "<blank>"),
+        row("z", "int", "3", "<blank>"),
+        added("x", "flag", "="),
+        row("y", "text", "b?", "b"),
+        row("x", "float", "0.5", "0.75", group=7),
+        row("x", "int", "1", "<blank>", group=7),
+        added("x", "when", "="),
+    )
+    made = carat.apply(cells, FRAME)
+    pd.testing.assert_frame_equal(made.drop(columns=["text", "when"]), FRAME.drop(columns=["text", "when"]))
+    assert (made.loc["y", "text"], made["when"].isna().sum()) == ("b", 1)
+    numbers, flags = caplog.messages
+    assert "column 'int' holds int64, which can't be blank, so 3 cells stay as they are (row " in numbers
+    assert numbers.endswith("convert it first: df.astype({'int': 'Int64'})")
+    assert "1 cell stays as it is (row x); convert it first: df.astype({'flag': 'boolean'})" in flags
 
 
 @pytest.mark.usefixtures("_fake")
@@ -125,7 +172,7 @@ def test_a_result_applied_to_another_frame() -> None:
     made = result.apply(wider, certain=0.5)
     assert made.index.tolist() == wider.index.tolist()
     assert made.set_index("number").loc["N-005", "Land"] == "Peru"
-    with pytest.raises(InputError, match="the list is for another table"):
+    with pytest.raises(InputError, match="give the table that was asked about"):
         result.apply(made)
 
 
@@ -152,8 +199,24 @@ def test_the_best_valid_fix_of_recourse() -> None:
     pd.testing.assert_frame_equal(fixed, rows.assign(Goods=["fish meal", "whisky"]), check_dtype=False)
     assert fixed.dtypes.equals(rows.dtypes)
     assert model.recourse(rows.iloc[[0]].to_dict("list")).fixed().num_rows == 1
-    with pytest.raises(InputError, match="the list is for another table"):
-        model.recourse(rows, all=True).apply(fixed)
+    result = model.recourse(rows, all=True)
+    for other in (fixed, rows.reset_index(drop=True), rows.rename(index={"a": "c"})):
+        with pytest.raises(
+            InputError, match=r"'?a'?.*; give the table that was asked about, with the same index or id"
+        ):
+            result.apply(other)
+
+
+@pytest.mark.parametrize(("yes", "no"), [(True, False), ("True", "False"), ("TRUE", "FALSE"), (1, 0), ("1", "0")])
+def test_fixes_of_true_and_false_are_spelt_as_the_frame_spells_them(yes: Any, no: Any) -> None:
+    model = carat.fit(
+        {"Port": ["Callao", "Leith"] * 100, "Origin": ["Peru", "Scotland"] * 100, "cold": [True, False] * 100},
+        profile="instant",
+    )
+    rows = pd.DataFrame({"Port": ["Callao", "Leith"], "Origin": ["Peru", "Scotland"], "cold": [no, no]})
+    assert model.score(rows)["anomalous"].tolist() == [True, False]
+    fixed = model.recourse(rows).fixed()
+    pd.testing.assert_frame_equal(fixed, rows.assign(cold=[yes, no]))
 
 
 def test_a_range_of_numbers_is_not_written() -> None:

@@ -17,7 +17,7 @@ def best_fixes(batches: Iterable[ResultBatch]) -> CellList:
     """The changes of the best valid counterfactual of each record, those of one record as a group."""
     cells = (cell for batch in batches for cell in _cells(batch))
     numbered = (ListedCell(line, *cell) for line, cell in enumerate(cells, start=1))
-    return CellList(tuple(numbered), "the suggested fixes")
+    return CellList(tuple(numbered), "the suggested fixes", own=True)
 
 
 def _cells(batch: ResultBatch) -> Iterator[tuple[str, str, str | None, bool, str, None, str, float, str, str]]:

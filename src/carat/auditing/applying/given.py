@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,12 @@ from carat.auditing.applying.content import checksum
 from carat.auditing.decisions import CellList, list_of, read_cells
 from carat.auditing.options import AuditOptions
 from carat.auditing.reading import read_table
-from carat.auditing.result import AuditResult
+from carat.auditing.result import SCHEMA, AuditResult, Cell
 from carat.errors import InputError
 
 
 def cell_list(cells: Any) -> CellList:
-    """A list from a file, a frame, or the result of an audit."""
+    """A list from a file, a frame, dictionaries, or the result of an audit."""
     if isinstance(cells, CellList):
         return cells
     if isinstance(cells, str | Path):
@@ -25,7 +26,13 @@ def cell_list(cells: Any) -> CellList:
             "options": {**cells.options.facts(), "encoding": cells.reading.encoding},
             "origin": {} if cells.origin is None else cells.origin.to_json(),
         }
-        return replace(list_of(cells.to_arrow(), label="the audit", blank=""), about=about)
+        return replace(list_of(cells.to_arrow(), label="the audit", blank=""), about=about, own=True)
+    if isinstance(cells, Mapping) and cells.get("schema") == SCHEMA:  # of `to_json`
+        cells = cells.get("cells")
+    if isinstance(cells, list | tuple):
+        if not cells:
+            return CellList(())
+        cells = [asdict(cell) if isinstance(cell, Cell) else cell for cell in cells]
     return list_of(cells, blank="")
 
 

@@ -15,10 +15,12 @@ from carat.auditing.decisions import CellList, ListedCell, plain_record
 from carat.data.sources import Source
 from carat.data.sources.csv import CsvSource
 from carat.data.sources.jsonl import JsonLinesSource
-from carat.data.text import to_text
+from carat.data.text import to_text, truth
 from carat.errors import COLUMNS, InputError, nearest
 from carat.observing import Observer, Silent
 
+SAME = "give the table that was asked about, with the same index or id column"
+"""What to do where a result is applied to another table."""
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 
 
@@ -63,14 +65,17 @@ def locate(
 def same_text(listed: str | None, stands: str | None) -> bool:
     """Whether a list means what stands there, also after a spreadsheet has rewritten it.
 
-    >>> same_text("TRUE", "true"), same_text("7021", "07021"), same_text("Leith", "Lieth")
-    (True, True, False)
+    >>> same_text("TRUE", "true"), same_text("true", "1"), same_text("7021", "07021"), same_text("Leith", "Lieth")
+    (True, True, True, False)
     """
     if listed is None or stands is None:
         return listed == stands
     if listed == stands or listed.replace("\r\n", "\n") == stands.replace("\r\n", "\n"):
         return True
-    return listed.casefold() == stands.casefold() in ("true", "false") or rewritten(listed, stands)
+    word = listed.casefold()
+    if word in ("true", "false"):
+        return bool(word == truth(pa.array([stands]))[0].as_py())
+    return rewritten(listed, stands)
 
 
 def rewritten(listed: str | None, stands: str | None) -> bool:
@@ -167,10 +172,8 @@ class _Search:
         plain = plain_record(record)
         if not plain.isdecimal() or len(plain) > 18:
             cell = next(cell for cell in self._cells if cell.record == record)
-            raise InputError(
-                f"{self._cells.where(cell)}: '{record}' is not a row number; if it is the value of a column, name "
-                "that column with `id`"
-            )
+            hint = SAME if self._cells.own else "if it is the value of a column, name that column with `id`"
+            raise InputError(f"{self._cells.where(cell)}: '{record}' is not a row number; {hint}")
         return int(plain)
 
 
@@ -211,9 +214,9 @@ def _settled(cells: CellList, source: Source, search: _Search, candidates: list[
     for number, (cell, places) in enumerate(zip(cells, candidates, strict=True)):
         row = int(search.row[search.of[number]])
         if row < 0:
+            hint = "use the list and the `id` of the same audit (a spreadsheet may have dropped zeros at its beginning)"
             raise InputError(
-                f"{cells.where(cell)}: no row of {source.label} is named '{cell.record}'; use the list and the `id` of "
-                "the same audit (a spreadsheet may have dropped zeros at its beginning)"
+                f"{cells.where(cell)}: no row of {source.label} is named '{cell.record}'; {SAME if cells.own else hint}"
             )
         if row >= search.rows:
             raise InputError(
@@ -240,9 +243,10 @@ def _foreign(cells: CellList, source: Source, strange: Sequence[tuple[ListedCell
     share = f"{len(strange):,} of {len(cells):,} cells differ" if len(strange) > 1 else "the others fit"
     if len(cells) == 1:
         share = "it is the only cell"
+    hint = "the list is for another table, or the table has changed: audit it again"
     return InputError(
         f"{cells.where(cell)}: {source.label} has {_quoted(stands)} in row {cell.record}, column '{cell.column}', not "
-        f"{_quoted(cell.value)} ({share}); the list is for another table, or the table has changed: audit it again"
+        f"{_quoted(cell.value)} ({share}); {SAME if cells.own else hint}"
     )
 
 

@@ -86,6 +86,17 @@ def _after(choice: Choice, place: Located, cells: CellList) -> str:
             f"{cells.where(cell)}: '{place.stands}' of the table reads '{cell.value}' in the list, so a spreadsheet "
             f"has rewritten numbers, and the fix '{after}' may be wrong, too; import all columns of the list as text"
         )
-    if place.stands.casefold() in ("true", "false") and after.casefold() in ("true", "false"):
-        return after.lower() if place.stands.islower() else after.capitalize() if place.stands.istitle() else after
+    if (cell.value or "").casefold() in ("true", "false") and after.casefold() in ("true", "false"):
+        return _spelt_like(place.stands, after.lower())
     return after
+
+
+def _spelt_like(stands: str, word: str) -> str:
+    """True or false as the table spells the other one.
+
+    >>> [_spelt_like(stands, "false") for stands in ("true", "True", "TRUE", "1")]
+    ['false', 'False', 'FALSE', '0']
+    """
+    if stands in ("0", "1"):
+        return "1" if word == "true" else "0"
+    return word.upper() if stands.isupper() else word.capitalize() if stands.istitle() else word

@@ -21,6 +21,8 @@ def typed(texts: Sequence[str | None], kind: pa.DataType, column: str, label: st
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     filled = pa.array([text or None for text in texts], pa.string())
+    if filled.null_count == len(filled):
+        return pa.nulls(len(filled), kind)  # blanks fit types that no text can be read as
     if pa.types.is_boolean(kind):
         filled = pc.utf8_lower(filled)
     try:

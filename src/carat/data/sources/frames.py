@@ -17,15 +17,9 @@ NOT_TEXT = "a value is not proper text (half of a surrogate pair); read the file
 
 def open_frame(data: Any, label: str = "the table") -> Source:
     """A frame of pandas, polars or pyarrow, columns in a dictionary, or records as dictionaries or one as a Series."""
-    if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
     one = is_record(data) or isinstance(data, Mapping)
-    if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
-        names = dict.fromkeys(name for row in data for name in row)
-        data = table_from_dict({name: [row.get(name) for row in data] for name in names})
-    elif isinstance(data, Mapping):
-        data = table_from_dict(data)
-    elif is_record(data):
+    data = frame_of(data)
+    if is_record(data):
         if not any(isinstance(name, str) for name in data.index):
             check_row(data, ())
         data = data.to_frame().T
@@ -34,6 +28,16 @@ def open_frame(data: Any, label: str = "the table") -> Source:
     if one and source.about_rows() == 1:
         source.hint = "; a row needs every column, with None for what is not known"
     return source
+
+
+def frame_of(data: Any) -> Any:
+    """Columns in a dictionary and rows as dictionaries as an Arrow table; anything else as it is."""
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
+        names = dict.fromkeys(name for row in data for name in row)
+        return table_from_dict({name: [row.get(name) for row in data] for name in names})
+    return table_from_dict(data) if isinstance(data, Mapping) else data
 
 
 class FrameSource:
@@ -146,6 +150,10 @@ def _called(thing: Any) -> str:
         return "an array; wrap it in pd.DataFrame(…)"
     if name == "Series":
         return "a Series; pass a frame"
+    if isinstance(thing, list | tuple) and not thing:
+        return f"an empty {name}"
+    if isinstance(thing, list | tuple) and isinstance(thing[0], list | tuple):
+        return f"a {name} of rows without names; wrap it in pd.DataFrame(…)"
     return name
 
 
@@ -220,17 +228,30 @@ def table_from_dict(columns: Mapping[Any, Any]) -> pa.Table:
             arrays[str(name)] = pa.array(values)
         except UnicodeEncodeError as error:
             raise InputError(f"column '{name}': {NOT_TEXT}") from error
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            if not _plain(values):
-                raise InputError(f"column '{name}' mixes types; make it all text") from error
-            arrays[str(name)] = pa.array([_text(value) for value in values], pa.string())
+        except (ValueError, TypeError) as error:  # NaT is a ValueError; all of Arrow's are one of the two
+            arrays[str(name)] = _mixed(values, str(name), error)
     try:
         return pa.table(arrays)
     except pa.ArrowInvalid as error:
         raise InputError("the columns have different lengths") from error
 
 
+def _mixed(values: Any, name: str, error: Exception) -> pa.Array:
+    """A column of a dictionary that Arrow could not read at once: what pandas calls missing is, NA and NaT included."""
+    try:
+        return pa.array(values, from_pandas=True)
+    except (ValueError, TypeError):
+        cells = [None if _is_missing(value) else value for value in values]
+        if not _plain(cells):
+            raise InputError(f"column '{name}' mixes types; make it all text") from error
+        return pa.array([_text(value) for value in cells], pa.string())
+
+
+def _is_missing(value: Any) -> bool:
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
 def _cell(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    return None if str(value) in ("<NA>", "NaT", "nan") else str(value)
+    return None if _is_missing(value) or str(value) in ("NaT", "nan") else str(value)
