@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -30,19 +32,19 @@ def invoices(*more: tuple[str, ...]) -> pa.Table:
 
 
 @pytest.fixture(scope="module")
-def found() -> list[dict[str, object]]:
+def found() -> list[dict[str, Any]]:
     """The list for a new supplier, and for a misspelt one in a row that is otherwise as usual."""
     table = invoices(NEWCOMER, ("Bluebird Freigth", "Shipping", "Memphis", "TN"))
-    listed: list[dict[str, object]] = carat.audit(table).to_arrow().to_pylist()
+    listed: list[dict[str, Any]] = carat.audit(table).to_arrow().to_pylist()
     return listed
 
 
-def test_nobody_is_sure_that_a_new_supplier_is_an_error(found: list[dict[str, object]]) -> None:
+def test_nobody_is_sure_that_a_new_supplier_is_an_error(found: list[dict[str, Any]]) -> None:
     about = [cell for cell in found if cell["record"] == ROWS]
     assert all(cell["error"] <= DOUBTED and cell["confidence"] <= UNSURE for cell in about)
 
 
-def test_a_misspelt_one_is_still_found_and_fixed(found: list[dict[str, object]]) -> None:
+def test_a_misspelt_one_is_still_found_and_fixed(found: list[dict[str, Any]]) -> None:
     (cell,) = (cell for cell in found if cell["record"] == ROWS + 1)
     assert (cell["column"], cell["proposal"], cell["kind"]) == ("Supplier", "Bluebird Freight", "typo")
     assert cell["confidence"] > 0.9

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
@@ -21,7 +22,8 @@ import typer
 from rich.console import Console
 
 from carat._version import __version__
-from carat.errors import CaratError
+from carat.errors import CaratError, InputError
+from carat.launched import Launched
 
 HELP = """
 Find the unusual rows of a table: which values do not belong together, and what would have made them normal.
@@ -79,6 +81,8 @@ app = typer.Typer(
 CONSOLE = Console(stderr=True)
 """For people; the bars are on it too, so that a line said meanwhile stands above them and not among them."""
 INTERRUPTED = 130
+PATIENCE = 3.0
+"""Seconds that a process waits for process 0 to say what is wrong."""
 START, DAILY, RESEARCH = "Start", "Every day", "Look inside and compare"
 """Panels of `carat --help`."""
 F = TypeVar("F", bound=Callable[..., Any])
@@ -103,11 +107,14 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def carat(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """The options that stand before a command."""
+    if context.invoked_subcommand != "fit" and Launched.by_torchrun():
+        raise InputError(f"torchrun is for carat fit; run carat {context.invoked_subcommand} by itself")
 
 
 def plain(text: str) -> str:
@@ -260,5 +267,8 @@ def with_flags(message: str) -> str:
 
 
 def _fail(message: str, code: int) -> int:
+    if Launched.follows():
+        # What is wrong is nearly always wrong for all processes. Process 0 says it, and torchrun then ends this one.
+        time.sleep(PATIENCE)
     say(f"carat: {message}")
     return code

@@ -107,48 +107,61 @@ def fit(
     from carat.cli.terminal import terminal
     from carat.devices import pick_device
     from carat.fitting import load
-    from carat.fitting.fit import fit_table
+    from carat.fitting.fit import fit_table, run_for
     from carat.fitting.found import in_words
     from carat.fitting.recipe import Recipe
-    from carat.training import Run
+    from carat.training.team import joined
 
-    partial = _prepare(out, resume=resume, force=force)
-    if partial is None:
-        line = f"{out}: already complete, nothing to resume"
-        conclude(line, _facts(out, load(out)), as_json=as_json, quiet=quiet)
-        return
-    if resume and not partial.exists():
-        say(f"{partial}: nothing to resume, starting from the beginning", quiet=quiet)
     options = _table_options(config, domains=columns, also=also, without=without, numeric=numeric, id=id)
-    try:
-        with terminal(quiet=quiet) as observer:
-            recipe = Recipe.of(
-                profile=profile,
-                detector=detector,
-                explainer=None if explainer else False,
-                memory=memory,
-                threshold=0.01 if options.threshold is None else options.threshold,
-                minutes=minutes,
-                steps=steps,
-            )
-            run = Run(seed=check_seed(seed), device=pick_device(device), observer=observer, checkpoints=partial)
-            model = fit_table(data, options.columns, recipe, run, encoding=encoding, start=start)
-    except KeyboardInterrupt:
-        if partial.exists():
-            say(f"{partial}: progress is saved; to continue, run the same command with --resume", quiet=quiet)
-        raise
-    model.save(out, force=force or resume)
-    shutil.rmtree(partial)
-    facts = _facts(out, model)
+    with joined() as team:
+        quiet = quiet or not team.leads
+        partial = team.agreed(_prepare(out, resume=resume, force=force) if team.leads else None)
+        if partial is None:
+            _conclude(f"{out}: already complete, nothing to resume", out, load(out), as_json=as_json, quiet=quiet)
+            return
+        if resume and not partial.exists():
+            say(f"{partial}: nothing to resume, starting from the beginning", quiet=quiet)
+        try:
+            with terminal(quiet=quiet) as observer:
+                recipe = Recipe.of(
+                    profile=profile,
+                    detector=detector,
+                    explainer=None if explainer else False,
+                    memory=memory,
+                    threshold=0.01 if options.threshold is None else options.threshold,
+                    minutes=minutes,
+                    steps=steps,
+                )
+                run = run_for(team, data, check_seed(seed), pick_device(device), observer, partial)
+                model = fit_table(data, options.columns, recipe, run, encoding=encoding, start=start)
+        except KeyboardInterrupt:
+            if partial.exists():
+                say(f"{partial}: progress is saved; to continue, run the same command with --resume", quiet=quiet)
+            raise
+        if not team.leads:
+            return
+        model.save(out, force=force or resume)
+        shutil.rmtree(partial)
     for line in in_words(model.training):
         say(line, quiet=quiet or as_json)
-    conclude(
+    _conclude(_told(out, model), out, model, as_json=as_json, quiet=quiet)
+
+
+def _told(out: Path, model: Model) -> str:
+    """How a fit ended, in a line."""
+    facts = _facts(out, model)
+    return (
         f"{out}: {facts['records']:,} rows, {len(facts['domains'])} columns, {facts['entities']:,} distinct values, "
-        f"detector {facts['detector']}, explainer {facts['explainer']}, {facts['seconds']:.1f} s",
-        facts,
-        as_json=as_json,
-        quiet=quiet,
+        f"detector {facts['detector']}, explainer {facts['explainer']}, {facts['seconds']:.1f} s"
     )
+
+
+def _conclude(line: str, out: Path, model: Model, *, as_json: bool, quiet: bool) -> None:
+    """The line for people, the facts for machines; nothing of a process that is quiet for another one."""
+    from carat.launched import Launched
+
+    if not Launched.follows():
+        conclude(line, _facts(out, model), as_json=as_json, quiet=quiet)
 
 
 def _facts(out: Path, model: Model) -> dict[str, Any]:

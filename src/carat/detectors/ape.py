@@ -55,6 +55,7 @@ class ApeNetwork(EmbeddingNetwork):
         weight = torch.rand((len(ids), self.negatives, ids.shape[1]), generator=generator, device=ids.device)
         domain = weight.masked_fill(~known[:, None], -1).argmax(dim=-1)
         entity = self.noise.draw(domain, generator)
+        ids, known, count, present, domain, entity = self.team.rows(ids, known, count, present, domain, entity)
         score = self(ids, known, present)
         gain = self._gain(ids, known, domain, entity, present)
         offset = math.log(self.negatives)
@@ -64,7 +65,7 @@ class ApeNetwork(EmbeddingNetwork):
         likelihood = functional.logsigmoid(score[:, None] - noise_old).mean(dim=-1)
         likelihood = likelihood + functional.logsigmoid(noise_new - score[:, None] - gain).sum(dim=-1)
         weight_of_record = (count >= 2).float()
-        return -(likelihood * weight_of_record).sum() / weight_of_record.sum().clamp(min=1)
+        return self.team.ratio(-(likelihood * weight_of_record).sum(), weight_of_record.sum())
 
     def terms(self, ids: Tensor, known: Tensor, domains: Tensor, entities: Tensor, present: Tensor) -> Terms:
         """Pairs of kept entities, of a new one with the kept, and of two new ones."""

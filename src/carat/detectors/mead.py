@@ -36,12 +36,13 @@ class MeadNetwork(EmbeddingNetwork):
         weight = torch.rand((*shape, ids.shape[1]), generator=generator, device=ids.device)
         domain = weight.masked_fill(~known[:, None], -1).argmax(dim=-1, keepdim=True)
         entity = self.noise.draw(domain, generator)
-        negative_ids = ids[:, None].expand(*shape, -1).scatter(2, domain, entity)
+        ids, known, present, domain, entity = self.team.rows(ids, known, present, domain, entity)
+        negative_ids = ids[:, None].expand(-1, self.negatives, -1).scatter(2, domain, entity)
         positive = self(ids, known, present)
         negative = self(negative_ids, known[:, None], present[:, None])
         likelihood = _log_tanh(positive) + _log_tanh(1 / negative.clamp(min=_TINY)).sum(dim=-1)
         weight_of_record = (present >= 2).float()
-        return -(likelihood * weight_of_record).sum() / weight_of_record.sum().clamp(min=1)
+        return self.team.ratio(-(likelihood * weight_of_record).sum(), weight_of_record.sum())
 
     def terms(self, ids: Tensor, known: Tensor, domains: Tensor, entities: Tensor, present: Tensor) -> Terms:
         """‖s + a + b‖² = ‖s‖² + (‖a‖² + 2⟨s, a⟩) + (‖b‖² + 2⟨s, b⟩) + 2⟨a, b⟩."""

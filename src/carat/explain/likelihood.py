@@ -143,10 +143,10 @@ class LikelihoodNetwork(TrainableNetwork):
 
     def loss(self, ids: Tensor, generator: torch.Generator) -> Tensor:
         """Binary cross-entropy over the entities that are not missing."""
-        corrupted, replaced = self.task.corrupt(ids.to(torch.int64), self.noise, generator)
+        corrupted, replaced = self.team.rows(*self.task.corrupt(ids.to(torch.int64), self.noise, generator))
         logits = self(corrupted).float()
         loss = functional.binary_cross_entropy_with_logits(logits, (~replaced).float(), reduction="none")
         # An unseen entity of the table itself is no target: whether it belongs is what nobody knows.
         weight = ((corrupted >= FIRST) | ((corrupted == UNSEEN) & replaced)).float()
         assert MISSING < UNSEEN < FIRST
-        return (loss * weight).sum() / weight.sum().clamp(min=1)
+        return self.team.ratio((loss * weight).sum(), weight.sum())

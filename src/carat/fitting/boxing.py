@@ -59,7 +59,7 @@ def settled(box: Box, trainings: Iterable[Training], run: Run, times: int = 1) -
         times: how often all of them are done, on as many records each time; each time gets an equal part of the box.
     """
     file = None if run.checkpoints is None else run.checkpoints / "steps.json"
-    stored = _stored(file)
+    stored = run.team.agreed(_stored(file))
     schedule = stored or _timed(box.shared(times), trainings, run)
     if box.steps is not None and not schedule.stages:
         raise InputError("`steps` is for networks, and this fit trains none; leave it out or choose another profile")
@@ -81,7 +81,8 @@ def _timed(box: Box, trainings: Iterable[Training], run: Run) -> Schedule:
 
     schedule = Schedule.of(box, watched(), run)
     stage.finish()
-    return schedule
+    # Each process has timed the same steps; the leader's clock decides.
+    return run.team.agreed(schedule)
 
 
 def _stored(file: Path | None) -> Schedule | None:

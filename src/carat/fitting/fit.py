@@ -9,6 +9,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
+import torch
+
 from carat.arguments import check_flag, check_seed
 from carat.data import ColumnOptions, Columns, Fold, Sketch, TrainingData
 from carat.data.sources import NotUtf8Error
@@ -25,7 +27,7 @@ from carat.fitting.prepare import Prepared, prepare
 from carat.fitting.recipe import Recipe
 from carat.fitting.usual import usual_of
 from carat.graph import KnowledgeGraph
-from carat.observing import Observer, watching
+from carat.observing import Observer, Silent, watching
 from carat.protocols import GridDetector
 from carat.recourse import Blend, Guided
 from carat.recourse.blend import learn_blend, learn_sets
@@ -34,6 +36,7 @@ from carat.registry import METHODS
 from carat.results.scale import Threshold
 from carat.training import Run
 from carat.training.fitted import Fitted
+from carat.training.team import Team, joined
 
 BLENDED = ("instant", "carat-plus")
 """The methods whose opinions are weighed."""
@@ -56,6 +59,7 @@ def fit(
     seed: int = 0,
     device: str = "auto",
     checkpoints: str | Path | None = None,
+    distributed: bool = False,
     progress: bool | Observer = False,
     **columns: Unpack[ColumnOptions],
 ) -> Model:
@@ -93,6 +97,9 @@ def fit(
             model bit for bit.
         device: `auto`, `cpu` or `cuda`.
         checkpoints: a folder for progress. If the fit is interrupted, the same call continues from there.
+        distributed: train the networks together with the other processes that `torchrun` started; all of them must
+            make the same call. Process 0 shows progress and keeps checkpoints. Each gets the same model; save it in
+            one of them.
         progress: True shows progress bars. An observer is told of stages and remarks. By default, remarks go to the
             logger `carat`; if training will take long, one of them says how long.
         columns: which columns take part; see `Columns`. `domains` or `columns` lists them; `also` and `without` add to
@@ -102,6 +109,7 @@ def fit(
     """
     seed = check_seed(seed)
     check_flag("memory", memory)
+    check_flag("distributed", distributed)
     recipe = Recipe.of(
         profile=profile,
         detector=detector,
@@ -114,13 +122,9 @@ def fit(
         minutes=minutes,
         steps=steps,
     )
-    with watching(progress) as observer:
-        run = Run(
-            seed=seed,
-            device=pick_device(device),
-            observer=observer,
-            checkpoints=None if checkpoints is None else Path(checkpoints),
-        )
+    with joined(distributed) as team, watching(progress) as observer:
+        folder = None if checkpoints is None else Path(checkpoints)
+        run = run_for(team, data, seed, pick_device(device), observer, folder)
         try:
             return fit_table(data, Columns.of(columns), recipe, run, start=start)
         except NotUtf8Error as error:
@@ -131,6 +135,21 @@ def fit(
                 f"{data}: not UTF-8 text; save it as UTF-8 (in Excel: Save As, CSV UTF-8), or pass a frame, such as "
                 "pandas.read_csv(…, dtype=str, encoding='latin-1')"
             ) from error
+
+
+def run_for(
+    team: Team, data: Any, seed: int, device: torch.device, observer: Observer, checkpoints: Path | None
+) -> Run:
+    """What a fit runs with in one process of a team: the leader alone shows progress and keeps checkpoints."""
+    if team.size > 1 and str(data) == "-":
+        raise InputError("only one process can read standard input; write the rows to a file first")
+    return Run(
+        seed=seed,
+        device=team.device(device),
+        observer=observer if team.leads else Silent(),
+        checkpoints=checkpoints if team.leads else None,
+        team=team,
+    )
 
 
 def fit_table(
@@ -187,8 +206,11 @@ def fit_prepared(
     detector, explainer, graph, vocabulary = parts.detector, parts.explainer, parts.graph, prepared.vocabulary
     if start is not None:
         _start(parts, start)
-    if run.checkpoints is not None:
-        _claim(run.checkpoints, prepared, parts, run.seed, start)
+    if run.checkpoints is not None or run.team.size > 1:
+        claim = _claim(prepared, parts, run.seed, start)
+        run.team.check_same(claim, "other rows or settings")
+        if run.checkpoints is not None:
+            _keep(claim, run.checkpoints)
     counting = run.observer.stage("counting pairs", len(vocabulary) * (len(vocabulary) - 1) // 2)
     fold = fold or prepared.fold(run.seed)
     data = TrainingData.split(prepared.table.ids, vocabulary, fold=fold, advance=counting.advance)
@@ -276,8 +298,8 @@ def learned_blends(model: Model, data: TrainingData, run: Run) -> dict[str, Blen
     return found
 
 
-def _claim(checkpoints: Path, prepared: Prepared, recipe: Recipe, seed: int, start: Model | None = None) -> None:
-    """Mark a checkpoint folder as this fit's, or refuse the folder of another one."""
+def _claim(prepared: Prepared, recipe: Recipe, seed: int, start: Model | None = None) -> dict[str, Any]:
+    """What makes this fit this fit, as JSON."""
     vocabulary = json.dumps(prepared.vocabulary.to_json()).encode()
     fingerprint = {
         "data": prepared.fingerprint(),
@@ -288,16 +310,22 @@ def _claim(checkpoints: Path, prepared: Prepared, recipe: Recipe, seed: int, sta
         **({} if start is None else {"start": start.identity}),
         "box": asdict(recipe.box),
     }
+    found: dict[str, Any] = json.loads(json.dumps(fingerprint))
+    return found
+
+
+def _keep(claim: dict[str, Any], checkpoints: Path) -> None:
+    """Mark a checkpoint folder as this fit's, or refuse the folder of another one."""
     file = checkpoints / "fit.json"
     if file.exists():
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
         except ValueError as error:
             raise InputError(f"{file}: is damaged; remove {checkpoints} and start over") from error
-        if found != json.loads(json.dumps(fingerprint)):
+        if found != claim:
             raise InputError(
                 f"{checkpoints}: belongs to a fit with other data or settings; use those, or remove it and start over"
             )
         return
     checkpoints.mkdir(parents=True, exist_ok=True)
-    write_text(file, json.dumps(fingerprint))
+    write_text(file, json.dumps(claim))

@@ -55,6 +55,7 @@ class DistMultNetwork(TrainableNetwork):
             ids: triples (row, relation, row), [b, 3].
             generator: of the draws.
         """
+        (ids,) = self.team.rows(ids)  # the draws are the batch's, whoever computes which of its triples
         head_row, relation, tail_row = ids.unbind(dim=1)
         head, tail, between = self.entities[head_row], self.entities[tail_row], self.relations[relation]
         true = (head * between * tail).sum(dim=1, keepdim=True)
@@ -67,7 +68,7 @@ class DistMultNetwork(TrainableNetwork):
             scores = (query @ vectors.T).view(len(ids), *drawn.shape)
             scores = scores.gather(1, domain[:, None, None].expand(-1, 1, drawn.shape[1])).squeeze(1)  # [b, S]
             scores = scores.masked_fill(drawn[domain] == answer[:, None], -torch.inf)
-            loss = loss + (torch.cat([true, scores], dim=1).logsumexp(dim=1, keepdim=True) - true).mean()
+            loss = loss + self.team.mean(torch.cat([true, scores], dim=1).logsumexp(dim=1, keepdim=True) - true)
         return loss / 2
 
 

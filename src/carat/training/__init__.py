@@ -1,6 +1,7 @@
 """The one training loop, with early stopping and checkpoints that a killed run resumes from."""
 
-from carat.training.loop import History, TrainableNetwork, deterministic, train
+from carat.training.determinism import deterministic
+from carat.training.loop import History, TrainableNetwork, train
 from carat.training.plan import Plan
 from carat.training.run import Run
 

@@ -6,6 +6,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -17,9 +18,11 @@ from torch import Tensor, nn
 from carat.errors import InputError
 from carat.observing import Silent
 from carat.training.checkpoint import pack, part, read_checkpoint, unpack, write_checkpoint
+from carat.training.determinism import deterministic
 from carat.training.plan import Plan
 from carat.training.run import Run
 from carat.training.step import GraphedStep, PlainStep
+from carat.training.team import ALONE, Team
 
 WARM_UP_STEPS = 5
 """Steps before the clock runs: the first ones allocate, and on a GPU they are recorded."""
@@ -30,9 +33,16 @@ FEWEST_STEPS, TIMED_STEPS, TIMED_SECONDS = 5, 40, 1.0
 class TrainableNetwork(nn.Module, ABC):
     """Base of everything that `train` takes: a module with a `loss`."""
 
+    team: Team = ALONE
+    """The processes that train it, while they do."""
+
     @abstractmethod
     def loss(self, ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Mean loss of a batch of records ids [b, m], a scalar; corruptions are drawn from the generator."""
+        """Mean loss of a batch of records ids [b, m], a scalar; corruptions are drawn from the generator.
+
+        To share the work among processes, draw for the whole batch, go on with `team.rows` of it, and end with
+        `team.ratio` or `team.mean`. A network that does not is computed by each process as a whole.
+        """
 
 
 @dataclass
@@ -81,7 +91,7 @@ def train(
     if not len(ids):
         raise InputError(f"{stage}: there are no rows to train on")
     plan = replace(plan, steps=run.steps.get(stage, plan.steps))
-    with deterministic(run.device):
+    with _together(network, run, stage), deterministic(run.device):
         return _Trainer(network, ids, plan, run, stage, validation, label or stage).run_to_end()
 
 
@@ -95,8 +105,23 @@ def pace(
     """
     apart = replace(run, observer=Silent(), checkpoints=None, steps={})
     on = [run.device] if run.device.type == "cuda" else []
-    with torch.random.fork_rng(devices=on), deterministic(run.device):
+    with torch.random.fork_rng(devices=on), _together(network, run, stage), deterministic(run.device):
         return _Trainer(network, ids, plan, apart, stage, validation, stage).pace()
+
+
+@contextmanager
+def _together(network: TrainableNetwork, run: Run, stage: str) -> Iterator[None]:
+    """The network with the team that trains it; what dropout draws then differs from process to process."""
+    with ExitStack() as stack:
+        if run.team.size > 1:
+            on = [run.device] if run.device.type == "cuda" else []
+            stack.enter_context(torch.random.fork_rng(devices=on))
+            torch.manual_seed(run.seed_of("dropout", stage, run.team.rank))
+        network.team = run.team
+        try:
+            yield
+        finally:
+            network.team = ALONE
 
 
 class _Trainer:
@@ -119,13 +144,14 @@ class _Trainer:
         self.steps_an_epoch, self.steps = plan.steps_an_epoch(len(ids)), plan.steps_in_all(len(ids))
         parameters = [p for p in network.parameters() if p.requires_grad]
         self.generator = torch.Generator(run.device).manual_seed(run.seed_of("batches", stage))
-        graphed = plan.accelerate and run.device.type == "cuda"
+        mixed = plan.accelerate and run.device.type == "cuda"
+        graphed = mixed and run.team.size == 1
         rate = torch.tensor(plan.learning_rate, device=run.device) if graphed else plan.learning_rate
         self.optimizer = torch.optim.Adam(parameters, lr=rate, fused=True, capturable=graphed)
         self.do_step = (
             GraphedStep(network.loss, self.optimizer, self.generator, plan.batch_size)
             if graphed
-            else PlainStep(network.loss, self.optimizer, self.generator)
+            else PlainStep(network.loss, self.optimizer, self.generator, mixed=mixed, team=run.team)
         )
         self.history = History()
         self.epoch, self.step = 0, 0
@@ -135,6 +161,7 @@ class _Trainer:
 
     def run_to_end(self) -> History:
         finished = self._resume()
+        self.run.team.align(self.network)
         bar = self.run.observer.stage(self.label, self.steps)
         bar.advance(min(self._done(), self.steps))
         while not finished:
@@ -160,7 +187,8 @@ class _Trainer:
         for number in range(WARM_UP_STEPS):
             self._train_step(batches[number % len(batches)])
         began, taken = self._now(), 0
-        while taken < FEWEST_STEPS or (taken < TIMED_STEPS and self._now() - began < TIMED_SECONDS):
+        # All processes must take as many steps as the leader.
+        while taken < FEWEST_STEPS or self.run.team.agreed(taken < TIMED_STEPS and self._now() - began < TIMED_SECONDS):
             self._train_step(batches[(WARM_UP_STEPS + taken) % len(batches)])
             taken += 1
         step = (self._now() - began) / taken
@@ -219,7 +247,9 @@ class _Trainer:
         with self.do_step.precision():
             for batch in validation.split(self.plan.batch_size):
                 total += self.network.loss(batch, generator) * len(batch)
-        return float(total) / len(validation)
+        self.run.team.average([total])
+        # The leader's word, so that all stop at the same epoch and keep the same weights.
+        return self.run.team.agreed(float(total)) / len(validation)
 
     # Checkpoints
 
@@ -255,7 +285,7 @@ class _Trainer:
     def _resume(self) -> bool:
         """Take up a checkpoint if there is one; whether it was already at its end."""
         path = self._path()
-        found = None if path is None else read_checkpoint(path)
+        found = self.run.team.agreed(None if path is None else read_checkpoint(path))
         if found is None:
             return False
         tensors, state = found
@@ -270,22 +300,3 @@ class _Trainer:
         self.epoch, self.step = state["epoch"], state["step"]
         self.history = History(**state["history"])
         return bool(state["finished"])
-
-
-class deterministic:  # noqa: N801 - reads as a function
-    """On the CPU, runs repeat bit for bit; on a GPU that would cost too much and is not promised.
-
-    torch has one switch for all threads: who trains several networks at once wraps it all in this once more.
-    """
-
-    def __init__(self, device: torch.device) -> None:
-        self.active = device.type == "cpu"
-
-    def __enter__(self) -> None:
-        self.before = torch.are_deterministic_algorithms_enabled()
-        if self.active:
-            torch.use_deterministic_algorithms(True)
-
-    def __exit__(self, *_: object) -> None:
-        if self.active:
-            torch.use_deterministic_algorithms(self.before)

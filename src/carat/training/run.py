@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from carat.observing import Observer, Silent
+from carat.training.team import ALONE, Team
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,7 @@ class Run:
         checkpoint_seconds: at most this much work is lost when the run is killed.
         steps: for some of the stages, how many steps they train instead of their epochs.
         clock: what steps are timed by, in seconds.
+        team: the processes that train together.
     """
 
     seed: int = 0
@@ -35,6 +37,7 @@ class Run:
     checkpoint_seconds: float = 15.0
     steps: Mapping[str, int] = field(default_factory=dict)
     clock: Callable[[], float] = time.perf_counter
+    team: Team = ALONE
 
     def seed_of(self, *names: object) -> int:
         """A seed for one purpose, different for every purpose and the same on every machine."""

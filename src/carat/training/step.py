@@ -8,6 +8,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from carat.training.team import ALONE, Team
+
 WARM_UP = 3
 """Steps done the plain way before recording, as CUDA graphs want."""
 
@@ -24,9 +26,15 @@ class PlainStep:
     """Forward, backward, update."""
 
     def __init__(
-        self, loss: LossOf, optimizer: torch.optim.Optimizer, generator: torch.Generator, *, mixed: bool = False
+        self,
+        loss: LossOf,
+        optimizer: torch.optim.Optimizer,
+        generator: torch.Generator,
+        *,
+        mixed: bool = False,
+        team: Team = ALONE,
     ) -> None:
-        self.loss, self.optimizer, self.generator, self.mixed = loss, optimizer, generator, mixed
+        self.loss, self.optimizer, self.generator, self.mixed, self.team = loss, optimizer, generator, mixed, team
 
     def precision(self) -> AbstractContextManager[object]:
         """bfloat16 for the matrix products on a GPU where it was asked for, else full precision."""
@@ -49,8 +57,19 @@ class PlainStep:
         with self.precision():
             loss = self.loss(batch, self.generator)
         loss.backward()
+        loss = loss.detach()
+        if self.team.size > 1:
+            self._average(loss)
         self.optimizer.step()
-        return loss.detach()
+        return loss
+
+    def _average(self, loss: Tensor) -> None:
+        """Gradients and loss over all processes; what one of them has no gradient of, all must send."""
+        parameters = [each for group in self.optimizer.param_groups for each in group["params"]]
+        for parameter in parameters:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        self.team.average([*(parameter.grad for parameter in parameters), loss])
 
 
 class GraphedStep(PlainStep):

@@ -1,0 +1,1 @@
+"""The batch functions, alone and inside other engines."""
