@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from typing import Any, Literal, Self
@@ -177,6 +177,16 @@ class TransformerExplainer(FittedExplainer):
             "tuned": calibrate(mixed, ids, replaced),
         }
 
+    def logits(self, ids: Tensor) -> Tensor:
+        """Calibrated logits float32 [n, m]; NaN where an entity is missing."""
+        return self._looked(self._logits_part, ids)
+
+    def _looked(self, function: Callable[[Tensor], Tensor], ids: Tensor) -> Tensor:
+        """As `_in_parts`; on a CPU in small parts side by side."""
+        if len(ids) <= LOOK_ROWS or not hasattr(self, "device_") or self.device_.type != "cpu":
+            return self._in_parts(function, ids, self._part_rows())
+        return torch.cat(side_by_side(lambda part: self._in_parts(function, part, LOOK_ROWS), ids.split(LOOK_ROWS)))
+
     def _logits(self, ids: Tensor) -> Tensor:
         return self.calibration_["tuned"].apply(self._mixed(ids))
 
@@ -318,7 +328,4 @@ class FrozenExplainer:
             logits = calibration.apply(explainer.frozen_(ids.to(torch.int64))).float()
             return logits.sigmoid().masked_fill(ids == 0, torch.nan)
 
-        if explainer.device_.type != "cpu" or len(ids) <= LOOK_ROWS:
-            return explainer._in_parts(part_of, ids, explainer._part_rows())
-        looks = side_by_side(lambda part: explainer._in_parts(part_of, part, LOOK_ROWS), ids.split(LOOK_ROWS))
-        return torch.cat(looks)
+        return explainer._looked(part_of, ids)
