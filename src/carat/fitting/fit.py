@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from carat.arguments import check_flag, check_seed
+from carat.arguments import check_flag, check_path, check_seed
 from carat.data import ColumnOptions, Columns, Fold, Sketch, TrainingData
 from carat.detectors import OutsideDetector
 from carat.detectors.encodings import Encoding
@@ -99,6 +99,8 @@ def fit(
             column that identifies a row. With `time`, the newest rows are held out instead of random ones. `metapaths`
             are paths of columns that belong together. Values seen fewer than `min_count` times count as unseen.
     """
+    if checkpoints is not None:
+        check_path("checkpoints", checkpoints)
     seed = check_seed(seed)
     check_flag("memory", memory)
     recipe = Recipe.of(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from carat._version import __version__
+from carat.arguments import check_flag, check_path
 from carat.auditing import audit as finding
 from carat.auditing.applying.content import checksum
 from carat.auditing.applying.given import cell_list
@@ -89,13 +90,13 @@ class AuditJob:
         without_patterns: Sequence[str | int] = (),
     ) -> None:
         self.decisions = None if decisions is None else cell_list(decisions)
-        self.patterns, self.without_patterns = patterns, check_without(without_patterns)
+        self.patterns, self.without_patterns = check_flag("patterns", patterns), check_without(without_patterns)
         if self.without_patterns and (decisions is None or not patterns):
             missing = "`decisions`" if decisions is None else "`patterns`"
             raise InputError(f"`without_patterns` leaves out what {missing} would teach; give that, too, or remove it")
         self.data, self.options, self.encoding = data, options or AuditOptions(), encoding
         self.observer, self.cancel = observer or Silent(), cancel or Cancel()
-        self.checkpoints = None if checkpoints is None else Path(checkpoints)
+        self.checkpoints = None if checkpoints is None else check_path("checkpoints", checkpoints)
         self.summary = AuditSummary()
         self.on_reading: list[Callable[[Reading], object]] = []
         """Called with the table when it is read, before the audit: who can't use it says so by an error."""
