@@ -89,7 +89,9 @@ def test_a_column_that_nothing_predicts_is_pointed_out(monkeypatch: pytest.Monke
 
 def test_few_rows_and_nothing_to_vote_on() -> None:
     assert said({"a": "x", "b": "y"})["few-rows"].startswith("1 row is too few")
-    assert "can't vote on any" in said({"a": "x", "b": "y"})["nothing-voted"]
+    assert said({"a": "x", "b": "y"})["nothing-voted"] == "no column is left to check"
+    rare = {name: [f"{name}{n}" if n % 3 else "often" for n in range(40)] for name in ("a", "b")}
+    assert "can't vote on any" in said(rare)["nothing-voted"]
     assert "few-rows" not in said(cities())
 
 
