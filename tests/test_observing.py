@@ -14,7 +14,7 @@ from rich.console import Console
 
 from carat.data import open_source
 from carat.data.sources.watched import Watched
-from carat.observing import Bars, Silent
+from carat.observing import Bars, Logged, Silent, watching
 from tests.support.commands import give_stdin
 
 
@@ -52,6 +52,17 @@ def test_every_pass_is_a_stage(tmp_path: Path) -> None:
     assert [task.description for task in progress.bars.tasks] == ["first", "second", "second"]
     assert all(task.finished and task.percentage == 100 for task in progress.bars.tasks)
     assert [task.completed for task in progress.bars.tasks] == [1_000] * 3
+
+
+def test_long_work_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    clock = iter(range(0, 1000, 20))
+    stage = Logged(lambda: next(clock)).stage("work", 5)
+    for _ in range(5):
+        stage.advance()
+    assert caplog.messages == ["this takes longer than 30 seconds; progress=True shows how far it is"]
+    with watching(True) as bars:
+        bars.stage("work", 5).advance()
+    assert len(caplog.messages) == 1
 
 
 def test_a_stage_that_grows() -> None:

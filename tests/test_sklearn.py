@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from carat.errors import InputError
@@ -116,6 +116,15 @@ def test_numbers_are_cut_into_bins_and_constants_left_out() -> None:
     assert "Country" not in found.model_.schema.domains
     with pytest.raises(InputError, match="at least two columns with more than one value, got 1"):
         CaratDetector().fit(TABLE[["Port"]].assign(Country="US"))
+
+
+def test_numbers_that_are_nearly_always_the_same_take_part() -> None:
+    rows = np.arange(len(TABLE))
+    frame = TABLE.assign(Flag=(rows % 40 == 0).astype(int), Discount=np.where(rows % 30 == 0, rows, 0))
+    found = CaratDetector().fit(frame)
+    assert set(found.model_.schema.numeric) == {"Flag", "Discount"}
+    encoded = make_pipeline(OneHotEncoder(sparse_output=False), CaratDetector()).fit(TABLE)
+    assert (encoded.predict(TABLE) == 1).any()
 
 
 def test_it_keeps_silent_in_a_pipeline(caplog: pytest.LogCaptureFixture) -> None:

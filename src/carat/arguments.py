@@ -6,6 +6,7 @@ import functools
 import inspect
 import numbers
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from carat.errors import InputError, nearest
@@ -52,6 +53,13 @@ def check_flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool) and type(value).__name__ not in ("bool_", "bool"):
         raise InputError(f"`{name}` must be True or False, got {value!r}")
     return bool(value)
+
+
+def check_path(name: str, value: Any) -> Path:
+    """The path of a file or a folder."""
+    if not isinstance(value, str | Path):
+        raise InputError(f"`{name}` must be a path, got {value!r}")
+    return Path(value)
 
 
 def check_count(name: str, value: Any) -> int | None:

@@ -47,6 +47,21 @@ def warn_renamed(old: str, new: str) -> None:
     warnings.warn(f"{old} is now {new}; the old name will be removed", DeprecationWarning, stacklevel=3)
 
 
+def _match(name: str, known: Iterable[str]) -> str | None:
+    by_folded = {candidate.casefold(): candidate for candidate in known}
+    matches = difflib.get_close_matches(name.casefold(), by_folded, n=1)
+    return by_folded[matches[0]] if matches else None
+
+
+def is_near(name: str, known: Iterable[str]) -> bool:
+    """Whether a name is probably a misspelt one of those.
+
+    >>> is_near("Carier", ["Carrier", "Dest"]), is_near("xyz", ["Carrier", "Dest"])
+    (True, False)
+    """
+    return _match(name, known) is not None
+
+
 COLUMNS = "the columns are"
 """How `nearest` lists columns."""
 
@@ -62,9 +77,8 @@ def nearest(name: str, known: Iterable[str], *, listed: str = "choose from") -> 
     'the columns are: Carrier, Dest'
     """
     known = list(known)
-    by_folded = {candidate.casefold(): candidate for candidate in known}
-    matches = difflib.get_close_matches(name.casefold(), by_folded, n=1)
-    if matches:
-        return f"did you mean '{by_folded[matches[0]]}'?"
+    match = _match(name, known)
+    if match is not None:
+        return f"did you mean '{match}'?"
     shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
     return f"{listed}: {shown}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -14,6 +15,8 @@ from carat.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+PATIENCE = 30
+"""Seconds after which Python users are told how to see progress."""
 _logger = logging.getLogger("carat")
 
 ARGUMENTS = {
@@ -120,7 +123,16 @@ class Silent:
 
 
 class Logged(Silent):
-    """What Python users get by default: no bars; remarks go to the logger `carat`."""
+    """What Python users get by default: no bars; remarks go to the logger `carat`, and so does a word on long work."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._began, self._told = clock, clock(), False
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        """Nothing to show; but nobody should have to wonder for long whether it hangs."""
+        if not self._told and self._clock() - self._began > PATIENCE:
+            self._told = True
+            _logger.warning("this takes longer than %d seconds; progress=True shows how far it is", PATIENCE)
 
     def remark(self, remark: Remark) -> None:
         """Warnings as warnings, the rest as information."""
@@ -131,6 +143,7 @@ class Bars(Logged):
     """Bars on a terminal or in a notebook, with an estimate of the time left; to be used in a `with` block."""
 
     def __init__(self, console: Console | None = None) -> None:
+        super().__init__()
         from rich.console import Console  # noqa: PLC0415 - keeps `import carat` quick
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: PLC0415
 

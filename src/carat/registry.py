@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from carat.errors import InputError, nearest
+from carat.errors import InputError, is_near, nearest
 
 
 @dataclass(frozen=True)
@@ -224,4 +224,6 @@ def named_data(data: Any) -> Any:
     if data in DATASETS or any(name.startswith(family) for name in DATASETS):
         entry = DATASETS.find(data)
         return entry.load()(**entry.arguments)
+    if not Path(data).suffix and is_near(data, DATASETS):
+        raise InputError(f"{data}: no such file or dataset; {nearest(data, DATASETS)}")
     return data

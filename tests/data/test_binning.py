@@ -30,6 +30,14 @@ def test_repeated_values_give_fewer_bins() -> None:
     assert len(set(bins.texts())) == len(bins.cuts) + 1
 
 
+def test_where_one_value_is_nearly_everywhere_the_others_are_apart_from_it() -> None:
+    for others in ((1,), (0.5, 20, np.inf), (7, 7.000001)):
+        sample = sample_of(*[0] * 97, *others)
+        bins = sample.bins(10, "Discount")
+        assert bins.cuts == (others[0],)
+        assert sample.counts(bins).tolist() == [97, len(others)]
+
+
 def test_nan_is_missing_and_does_not_count() -> None:
     sample = sample_of(1, np.nan, 2, np.nan)
     assert sample.counts(sample.bins(2, "Weight")).tolist() == [1, 1]

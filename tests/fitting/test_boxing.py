@@ -104,10 +104,13 @@ def test_profiles_have_their_boxes() -> None:
 
 def test_a_model_without_networks_has_no_steps(planted: pa.Table, tmp_path: Path) -> None:
     options: dict[str, Any] = {"profile": "instant", "explainer": False}
-    assert "steps" not in carat.fit(planted, minutes=0.4, **options).training
-    with pytest.raises(InputError, match="this fit trains none"):
-        carat.fit(planted, steps=100, checkpoints=tmp_path / "c", **options)
-    assert not (tmp_path / "c").exists()
+    assert "steps" not in carat.fit(planted, **options).training
+    for name, value in (("steps", 100), ("minutes", 0.4)):
+        options[name] = value
+        with pytest.raises(InputError, match=f"`{name}` is for networks, and this fit trains none"):
+            carat.fit(planted, checkpoints=tmp_path / "c", **options)
+        del options[name]
+        assert not (tmp_path / "c").exists()
 
 
 def test_too_few_steps_leave_nothing_behind(planted: pa.Table, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import torch
 from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import LocalOutlierFactor
 
@@ -36,6 +37,11 @@ def audited(**options: Any) -> carat.AuditResult:
 def loaded(path: Any) -> carat.Model:
     """Likewise."""
     return carat.load(path)
+
+
+def shipments(schema: Any) -> carat.datasets.Dataset:
+    """Likewise."""
+    return carat.datasets.shipments(schema)
 
 
 @pytest.fixture
@@ -221,6 +227,31 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
         (lambda model: model.with_threshold(5), "for 5% write 0.05, for a score carat.Threshold(value=…)"),
         (lambda model: model.save(None), "`path` must name a model folder, got None"),
         (lambda model: loaded(3), "`path` must name a model folder, got 3"),
+        (lambda model: model.save("folder", force="no"), "`force` must be True or False, got 'no'"),
+        (lambda model: fitted(graph="no"), "`graph` must be True or False, got 'no'"),
+        (lambda model: audited(patterns="no"), "`patterns` must be True or False, got 'no'"),
+        (lambda model: model.recourse(ROWS, method=3), "`method` must be the name of a method, got 3"),
+        (lambda model: model.recourse(ROWS, method="fimap"), "it runs in carat bench only"),
+        (
+            lambda model: model.recourse(ROWS, method="dice"),
+            "unknown method 'dice'; choose from: instant, replace-m, rceaa, replace-2",
+        ),
+        (lambda model: model.recourse(ROWS, top=1).report(None), "`path` must be a path, got None"),
+        (lambda model: model.recourse(ROWS, top=1).report("x.txt"), "x.txt: the report is an HTML page"),
+        (lambda model: fitted(checkpoints=3), "`checkpoints` must be a path, got 3"),
+        (lambda model: audited(checkpoints=3), "`checkpoints` must be a path, got 3"),
+        (lambda model: shipments(100), "`schema` must be one of us_import, "),
+        (lambda model: model.to("gpu"), "`device` must be auto, cpu or cuda, got 'gpu'"),
+        (lambda model: model.to(0), "`device` must be auto, cpu or cuda, got 0"),
+        (
+            lambda model: fitted(columns=["Port"]),
+            "a model needs at least two columns, got 1 (only 'Port'); name them with `columns`",
+        ),
+        (lambda model: carat.fit("flight"), "flight: no such file or dataset; did you mean 'flights'?"),
+        (lambda model: carat.fit("flights.csv"), "flights.csv: no such file"),
+        (lambda model: fitted(detector=len, encoding="onehot"), "`encoding` is for estimators; "),
+        (lambda model: fitted(detector=IsolationForest(), takes="ids"), "`takes` is for callables; "),
+        (lambda model: fitted(profile="instant", minutes=1), "`minutes` is for networks, and this fit trains none"),
     ],
 )
 def test_mistakes_get_one_clear_line(model: carat.Model, call: Any, said: str) -> None:
@@ -228,6 +259,12 @@ def test_mistakes_get_one_clear_line(model: carat.Model, call: Any, said: str) -
         call(model)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_percentiles_of_plain_numbers(model: carat.Model) -> None:
+    reference = model.reference
+    for given in (reference, reference.tolist(), reference.double().numpy()):
+        assert torch.equal(model.percentile(given), model.percentile(reference))
 
 
 def test_columns_is_another_word_for_domains() -> None:

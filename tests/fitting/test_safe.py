@@ -240,7 +240,7 @@ def test_a_model_stays_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """`to` gives another model; here there is one device, so a made-up one stands in for it."""
     model = base()
     assert model.to("cpu") is model
-    moved = model.to("meta")
+    moved = model.to(torch.device("meta"))
     assert moved is not model
     assert moved.explainer is not model.explainer
     assert moved.device == torch.device("meta")

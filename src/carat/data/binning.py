@@ -41,15 +41,16 @@ class Sample:
         # Rounded first and used rounded, so that a printed range says exactly where its edges are; to as few digits
         # as keep the cuts apart.
         exact = np.unique(cuts[np.isfinite(cuts) & (cuts > self._values.min())])
+        if not len(exact):  # its least value is nearly everywhere: that one, and everything above
+            above = self._values[self._values > self._values.min()]
+            exact = np.unique(above[np.isfinite(above)])[:1]
         for digits in (6, 9, 12, 17):
             cuts = np.unique([float(f"{cut:.{digits}g}") for cut in exact])
             cuts = cuts[(cuts > self._values.min()) & (cuts <= self._values.max())]
             if len(cuts) == len(exact):
                 break
         if not len(cuts):
-            raise InputError(
-                f"numeric column '{column}' has one value nearly everywhere and can't be cut into bins; leave it out"
-            )
+            raise InputError(f"numeric column '{column}' has only one value and can't be cut into bins; leave it out")
         return Bins(tuple(cuts.tolist()))
 
     def counts(self, bins: Bins) -> np.ndarray:

@@ -175,6 +175,10 @@ def shipment_batches(
 
 
 def _shape(schema: str) -> _Shape:
+    if not isinstance(schema, str):
+        raise InputError(
+            f"shipments: `schema` must be one of {', '.join(_SHAPES)}, got {schema!r}; for rows, use rows="
+        )
     if schema not in _SHAPES:
         raise InputError(f"shipments: no schema '{schema}'; {nearest(schema, _SHAPES)}")
     return _SHAPES[schema]

@@ -204,8 +204,13 @@ def outside_detector(
         raise InputError("CaratDetector is carat itself; choose a detector by name, such as detector='ape'")
     if getattr(thing, "novelty", None) is False:
         raise InputError(f"{name} can score new rows only with {name}(novelty=True)")
-    if hasattr(thing, "fit") and (hasattr(thing, "score_samples") or hasattr(thing, "decision_function")):
+    fits = hasattr(thing, "fit") and (hasattr(thing, "score_samples") or hasattr(thing, "decision_function"))
+    if fits and takes != "frame":
+        raise InputError("`takes` is for callables; what an estimator is given is up to `encoding`")
+    if fits:
         return SklearnDetector(thing, **options)
+    if callable(thing) and encoding != "auto":
+        raise InputError("`encoding` is for estimators; what a callable is given is up to `takes`")
     if callable(thing):
         return CallableDetector(thing, takes=takes)
     raise InputError(

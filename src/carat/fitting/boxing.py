@@ -13,6 +13,7 @@ from carat.errors import InputError
 from carat.files import write_text
 from carat.fitting.recipe import Recipe
 from carat.observing import Remark
+from carat.registry import PROFILES
 from carat.training import Run
 from carat.training.box import Box, Schedule, Training, in_words
 from carat.training.fitted import Fitted
@@ -43,7 +44,12 @@ def _settled_or_released(recipe: Recipe, data: TrainingData, run: Run) -> Schedu
                 yield from part.trainings(data, run)
 
     try:
-        return settled(recipe.box, trainings(), run)
+        schedule = settled(recipe.box, trainings(), run)
+        if not schedule.stages and recipe.box.minutes not in (None, PROFILES.find(recipe.profile).load()().minutes):
+            raise InputError(
+                "`minutes` is for networks, and this fit trains none; leave it out or choose another profile"
+            )
+        return schedule
     except InputError:
         _release(run.checkpoints)
         raise

@@ -11,7 +11,7 @@ from typing import Any, Literal, Unpack
 
 import torch
 
-from carat.arguments import check_flag, check_seed
+from carat.arguments import check_flag, check_path, check_seed
 from carat.data import ColumnOptions, Columns, Fold, Sketch, TrainingData
 from carat.data.sources import NotUtf8Error
 from carat.detectors import OutsideDetector
@@ -107,6 +107,8 @@ def fit(
             column that identifies a row. With `time`, the newest rows are held out instead of random ones. `metapaths`
             are paths of columns that belong together. Values seen fewer than `min_count` times count as unseen.
     """
+    if checkpoints is not None:
+        check_path("checkpoints", checkpoints)
     seed = check_seed(seed)
     check_flag("memory", memory)
     check_flag("distributed", distributed)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from carat.arguments import known_arguments
+from carat.arguments import check_flag, known_arguments
 from carat.data.pairs import Pairs
 from carat.data.schema import Schema
 from carat.data.sources import Source, open_source
@@ -22,6 +22,8 @@ from carat.data.table import Table
 from carat.data.vocabulary import Vocabulary
 from carat.datasets import Dataset
 from carat.detectors import FittedDetector, OutsideDetector
+from carat.devices import pick_device
+from carat.errors import InputError, is_near, nearest
 from carat.explain import FittedExplainer, Judge, TransformerExplainer
 from carat.fitting.contents import contents_of
 from carat.fitting.describing import described
@@ -30,7 +32,7 @@ from carat.fitting.store import Contents, as_path, write_folder
 from carat.graph import KnowledgeGraph
 from carat.observing import Observer
 from carat.recourse import Blend, Constraints, Method, ModelParts, Settings
-from carat.registry import method, named_data
+from carat.registry import BASELINES, METHODS, method, methods, named_data
 from carat.results.batches import ResultBatch
 from carat.results.clearing import Clearing
 from carat.results.evidence import Evidence
@@ -144,7 +146,7 @@ class Model:
         data: Any,
         *,
         k: int = 50,
-        method: str | None = None,
+        method: str | Method | None = None,
         top: int | None = None,
         all: bool = False,
         constraints: Constraints | Mapping[str, Any] | str | Path | None = None,
@@ -167,7 +169,7 @@ class Model:
             data: a frame, a path, the name of a dataset, or one row as a dictionary.
             k: suggested fixes per row, at most.
             method: `carat-plus`, `carat` or `instant`, or a baseline: `replace-m`, `replace-2`, `xformer-r`, `rceaa`.
-                None picks the best that the model can do.
+                None picks the best that the model can do. A method of your own is taken as it is.
             top: look at this many rows only, the highest alarm first, anomalous or not.
             all: look at every row, including those that are already normal.
             constraints: what may change: a `Constraints`, a dictionary, or the path of a TOML file.
@@ -187,6 +189,8 @@ class Model:
         """
         from carat.jobs import recourse_result  # noqa: PLC0415
 
+        if not isinstance(method, str | None) and not hasattr(method, "find"):
+            raise InputError(f"`method` must be the name of a method, got {method!r}")
         settings = Settings(
             k=k,
             neighbours=neighbours,
@@ -217,7 +221,12 @@ class Model:
             like: the data to come; a callable detector is given frames of its library.
         """
         parts = self.parts(like=like)
+        if name is not None and name not in methods() and not is_near(name, methods()):
+            able = [each.name for each in (*METHODS.values(), *BASELINES.values()) if not parts.lacks(each.needs)]
+            raise InputError(f"unknown method '{name}'; {nearest(name, able)}")
         entry = method(name or ("carat-plus" if parts.lacks(("counts",)) or not parts.lacks(FULL) else "instant"))
+        if "records" in entry.needs:
+            raise InputError(f"the method '{entry.name}' is there to compare with: it runs in carat bench only")
         parts.check(entry.name, entry.needs)
         made: Method = entry.load()(parts)
         return made
@@ -300,9 +309,9 @@ class Model:
         """The score where anomalous begins; with a gate, records are also anomalous by their alarm."""
         return self.scale.threshold
 
-    def percentile(self, scores: Tensor) -> Tensor:
-        """The percentage of held-out rows that score no higher, float64 [n]."""
-        return self.scale.percentile(scores)
+    def percentile(self, scores: Any) -> Tensor:
+        """The percentage of held-out rows that score no higher, float64 [n]; of a tensor, an array or a list [n]."""
+        return self.scale.percentile(torch.as_tensor(scores, dtype=self.reference.dtype))
 
     def update(
         self,
@@ -356,7 +365,7 @@ class Model:
 
     def to(self, device: torch.device | str) -> Model:
         """The same model on a device; this one stays where it is."""
-        wanted = torch.device(device)
+        wanted = device if isinstance(device, torch.device) else pick_device(device)
         if self.device == wanted:
             return self
         # All at once: the context detector and the explainer are one, and must stay so.
@@ -381,6 +390,7 @@ class Model:
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model folder; an existing one is replaced only with `force`."""
         folder = as_path(path)
+        check_flag("force", force)
         contents = self.contents()
         contents.facts["identity"] = self.identity
         write_folder(folder, contents, force=force)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from carat.arguments import check_flag
 from carat.data.schema import Schema
 from carat.detectors import FittedDetector, OutsideDetector, outside_detector
 from carat.detectors.encodings import Encoding
@@ -128,7 +129,7 @@ def _graph(
     """Without a trained explainer no method asks for a graph, so by default there is none either."""
     if isinstance(graph, KnowledgeGraph):
         return graph
-    wanted = _has_transformer(explainer) if graph is None else graph
+    wanted = _has_transformer(explainer) if graph is None else check_flag("graph", graph)
     return KnowledgeGraph(**defaults.graph_params) if wanted else None
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from carat._version import __version__
+from carat.arguments import check_flag, check_path
 from carat.auditing import audit as finding
 from carat.auditing.applying.content import checksum
 from carat.auditing.applying.given import cell_list
@@ -91,14 +92,14 @@ class AuditJob:
         spread: finding.Spread | None = None,
     ) -> None:
         self.decisions = None if decisions is None else cell_list(decisions)
-        self.patterns, self.without_patterns = patterns, check_without(without_patterns)
+        self.patterns, self.without_patterns = check_flag("patterns", patterns), check_without(without_patterns)
         if self.without_patterns and (decisions is None or not patterns):
             missing = "`decisions`" if decisions is None else "`patterns`"
             raise InputError(f"`without_patterns` leaves out what {missing} would teach; give that, too, or remove it")
         self.spread = spread
         self.data, self.options, self.encoding = data, options or AuditOptions(), encoding
         self.observer, self.cancel = observer or Silent(), cancel or Cancel()
-        self.checkpoints = None if checkpoints is None else Path(checkpoints)
+        self.checkpoints = None if checkpoints is None else check_path("checkpoints", checkpoints)
         self.summary = AuditSummary()
         self.on_reading: list[Callable[[Reading], object]] = []
         """Called with the table when it is read, before the audit: who can't use it says so by an error."""
@@ -205,7 +206,9 @@ class AuditJob:
         if by_role["voted"]:
             self.remark("audited", f"columns: {_listed([each.name for each in by_role['voted']])}")
         else:
-            text = "no column has values that repeat, so similar rows can't vote on any"
+            text = "no column is left to check"
+            if by_role["text"]:
+                text = "no column has values that repeat, so similar rows can't vote on any"
             self.remark("nothing-voted", text, warning=True)
         if by_role["text"]:
             self.remark("text-alone", f"only the text is checked in: {_with_reasons(by_role['text'])}")

@@ -5,13 +5,23 @@ from __future__ import annotations
 import base64
 import hashlib
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from carat.errors import MissingExtraError
+from carat.arguments import check_path
+from carat.errors import InputError, MissingExtraError
 from carat.report.palette import DARK, LIGHT, declarations
 
 EARLY = ("theme.js",)
 """Run before anything is painted."""
+
+
+def check_page(path: Any) -> Path:
+    """Where a page is written."""
+    target = check_path("path", path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{target}: the report is an HTML page; end its name in .html")
+    return target
 
 
 def assemble(name: str, styles: tuple[str, ...], scripts: tuple[str, ...], **content: Any) -> str:

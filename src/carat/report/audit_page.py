@@ -17,11 +17,10 @@ from carat._version import __version__
 from carat.auditing.findings import KINDS
 from carat.auditing.result import AuditResult
 from carat.auditing.telling import many, sentence
-from carat.errors import InputError
 from carat.files import check_place, replacing
 from carat.jobs.audit_job import AuditJob
 from carat.jobs.sinks import PlainSink
-from carat.report.assembling import assemble, environment
+from carat.report.assembling import assemble, check_page, environment
 from carat.report.audit_content import audit_content
 from carat.report.content import as_script
 
@@ -66,7 +65,7 @@ def write_audit(
         title: the heading; None names the table.
         advance: is told of cells done.
     """
-    target = _html(path)
+    target = check_page(path)
     text = render_audit(result, title=title, advance=advance)
     with replacing(target) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -151,7 +150,7 @@ class AuditPage(PlainSink[AuditResult]):
 
     def __init__(self, path: str | Path, *, title: str | None = None, force: bool = False) -> None:
         environment()
-        self.path, self.title = _html(path), title
+        self.path, self.title = check_page(path), title
         check_place(self.path, force=force)
         self.result: AuditResult | None = None
 
@@ -165,12 +164,6 @@ class AuditPage(PlainSink[AuditResult]):
         stage = job.observer.stage("writing the page", len(self.result))
         write_audit(self.result, self.path, title=self.title, advance=stage.advance)
         stage.finish()
-
-
-def _html(path: str | Path) -> Path:
-    if Path(path).suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{path}: the report is an HTML page; end its name in .html")
-    return Path(path)
 
 
 def _glance(result: AuditResult) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 from carat._version import __version__
 from carat.explain.choice import CUT
 from carat.files import replacing
-from carat.report.assembling import assemble, environment
+from carat.report.assembling import assemble, check_page, environment
 from carat.report.charts import histogram_svg, load_altair
 from carat.report.collect import Collector
 from carat.report.content import COUNTERFACTUALS, as_script, content
@@ -70,7 +70,7 @@ def write_collected(
     advance: Callable[[int], None] | None = None,
 ) -> None:
     """The same from a `Collector`, for a result that is too long to hold; `advance` is told of records done."""
-    target = Path(path)
+    target = check_page(path)
     text = render(collected, title=title, overview=overview, advance=advance)
     with replacing(target) as temporary:
         temporary.write_text(text, encoding="utf-8")
