@@ -206,9 +206,7 @@ class AuditJob:
         if by_role["voted"]:
             self.remark("audited", f"columns: {_listed([each.name for each in by_role['voted']])}")
         else:
-            text = "no column is left to check"
-            if by_role["text"]:
-                text = "no column has values that repeat, so similar rows can't vote on any"
+            text = "no column has values that repeat, so similar rows can't vote on any"
             self.remark("nothing-voted", text, warning=True)
         if by_role["text"]:
             self.remark("text-alone", f"only the text is checked in: {_with_reasons(by_role['text'])}")
