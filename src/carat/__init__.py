@@ -33,8 +33,10 @@ Main calls:
     result.explain(row): one row in words.
     result.to_frame(): all suggested fixes as a frame.
     result.report("page.html"): the same as a page.
+    model.update(table): the model with new rows in it, without fitting again.
     model.save("folder"), carat.load("folder"): keep a model, and read it back.
-    carat.datasets.flights(): a real table to try things on.
+    carat.datasets.flights(), carat.datasets.spoil(table): a real table to try things on, and errors to find in it.
+    carat.sklearn.CaratDetector(): the same as a scikit-learn outlier detector.
 
 `help(carat.audit)`, `help(carat.fit)`, `help(carat.Model)` and `help(carat.RecourseResult)` have the arguments.
 """

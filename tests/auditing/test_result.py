@@ -154,7 +154,7 @@ def test_explain_puts_a_row_into_words() -> None:
     assert len(result.explain(7).splitlines()) == 4
     assert len(result.explain(7, "Land").splitlines()) == 2
     assert result.explain(np.int64(7)) == result.explain(7)
-    assert result.explain(0) == "Row 0: not among the 4 suspicious cells of this result."
+    assert result.explain(0) == "Row 0: no cell of it is among the 4 suspicious cells of this result."
     assert result.explain(3, "Kind") == "Row 3, Kind: not looked at, the column was left out (only one value)."
     with pytest.raises(InputError, match="there is no row 40"):
         result.explain(40)

@@ -196,7 +196,7 @@ def test_a_threshold_can_be_a_score(work: Path) -> None:
 
 def test_an_unknown_gate_is_refused(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["score", "model", "planted.csv", "--out", "s.csv", "--gate", "alarm"]) == 2
-    assert capsys.readouterr().err == "carat: --gate must be one of both, score, got 'alarm'\n"
+    assert capsys.readouterr().err == "carat: --gate must be 'both' or 'score', got 'alarm'\n"
 
 
 def test_without_memory_no_records_are_kept(work: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -325,7 +325,7 @@ def test_bad_arguments_get_one_clear_line() -> None:
         slip(table, kinds={"typo": -1})
     with pytest.raises(InputError, match="at least one of typo"):
         slip(table, kinds=[])
-    with pytest.raises(InputError, match="from 0 to 1; got 2"):
+    with pytest.raises(InputError, match="`share` must be from 0 to 1, got 2"):
         slip(table, share=2)
     with pytest.raises(InputError, match="no column 'Citi'; did you mean 'City'"):
         slip(table, columns=["Citi"])

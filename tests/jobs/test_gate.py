@@ -65,7 +65,7 @@ def test_the_score_alone_asks_no_judge(model: carat.Model, monkeypatch: pytest.M
     assert scored["alarm"].null_count == len(RECORDS)
     found = model.recourse(RECORDS, gate="score", top=5, k=1)
     assert [row["score"] for row in found.records] == sorted(scored["score"].to_pylist())[:5]
-    with pytest.raises(carat.InputError, match="`gate` must be one of both, score, got 'neither'"):
+    with pytest.raises(carat.InputError, match="`gate` must be 'both' or 'score', got 'neither'"):
         model.score(RECORDS, gate="neither")
 
 

@@ -124,7 +124,7 @@ class AuditResult:
 
     @property
     def columns(self) -> tuple[ColumnReport, ...]:
-        """How each column was treated: role, number of values, blank and suspicious cells, how well it is foretold."""
+        """How each column was treated: role, number of values, blank and suspicious cells, how well it is predicted."""
         unread = [ColumnReport(name, "left out", why) for name, why in self.reading.unread]
         return (*self.findings.columns, *unread)
 
@@ -157,18 +157,18 @@ class AuditResult:
         Columns: `record` (the row number, index label or ID), `column`, `value` (as it stands, null where blank),
         `kind`, `error` (the probability that it is wrong), `proposal` (null where there is none, "" to leave the cell
         empty), `confidence` (the probability that the proposal is right), `alternatives` (a list), `reason`, `group`
-        (cells that are fixed together share a number) and `decision` (empty, for you to fill in).
+        (cells that are fixed together share a number) and `decision` (for you to fill in; what you had decided before).
         """
         frame = frame_like(self.to_arrow(), self.reading.like)
         # pandas would turn whole numbers with gaps into floats.
         return frame.astype({"group": "Int64"}) if type(frame).__module__.startswith("pandas") else frame
 
     def to_arrow(self) -> pa.Table:
-        """The same as an Arrow table."""
+        """What `to_frame` has, as an Arrow table."""
         return self._table(blank="", decision="")
 
     def to_file(self) -> pa.Table:
-        """The same as `carat audit` writes it: `<blank>` where a cell should be empty, and no decision yet."""
+        """What `to_frame` has, as `carat audit` writes it: `<blank>` where a cell should be empty, nothing decided."""
         return self._table(blank=BLANK, decision=None)
 
     def _table(self, *, blank: str, decision: str | None) -> pa.Table:
@@ -274,7 +274,8 @@ class AuditResult:
         report = None if column is None else self.findings.columns[self._column_of(column)]
         if report is not None and report.role == "left out":
             return f"{where}: not looked at, the column was left out ({report.why})."
-        return f"{where}: not among the {many(len(self), 'suspicious cell')} of this result."
+        here = "no cell of it is" if column is None else "not"
+        return f"{where}: {here} among the {many(len(self), 'suspicious cell')} of this result."
 
     def _row_of(self, record: Any) -> int:
         names = self.reading.names

@@ -124,11 +124,12 @@ def slip(
             value; the more rows, the fewer such groups.
             At most half of a value's rows are spoiled together. Blanks and swaps do not recur.
         columns: where slips may be made; None for everywhere.
-        seed: decides everything.
+        seed: of every random choice.
     """
     weights = _weights(kinds)
     if not 0 <= share <= 1 or not 0 <= recurring <= 1:
-        raise InputError(f"share and recurring are shares, from 0 to 1; got {share} and {recurring}")
+        name, wrong = ("recurring", recurring) if 0 <= share <= 1 else ("share", share)
+        raise InputError(f"`{name}` must be from 0 to 1, got {wrong}")
     coded = Coded.of(table)
     places = _places(columns, table.column_names)
     spoiler = Spoiler(coded, Slipper(coded.values, coded.counts, seed), places, share, recurring, seed)

@@ -41,7 +41,7 @@ def spoil(
             `unit`, `placeholder` (`N/A`) and `blank`, in equal numbers; or a dictionary of their weights.
         recurring: share of the errors that are made in the same way in several rows that hold the same value.
         columns: where errors may be made; None for everywhere.
-        seed: decides everything.
+        seed: of every random choice.
 
     Returns:
         The spoiled table, and one row per error: `record` (row number from 0, or the label of a pandas index),

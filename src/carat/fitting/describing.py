@@ -42,5 +42,8 @@ def _where(model: Model) -> str:
     if gate is not None and not gate.measures(quantile):
         return f"{where}: stranger than all of the few held-out rows"
     if gate is None and quantile * len(model.reference) < 1:
-        return f"{where}, about the lowest of {len(model.reference):,} held-out rows"
+        rows = len(model.reference)
+        return (
+            f"{where}, about the lowest of {rows:,} held-out rows" if rows > 1 else f"{where}, that of one held-out row"
+        )
     return f"{where}, {'the lowest' if scale.alarm is None else 'together'} {100 * quantile:g}% of held-out rows"

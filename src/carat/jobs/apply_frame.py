@@ -80,4 +80,4 @@ def revert(
 
 def _check_path(table: Any, name: str) -> None:
     if not isinstance(table, str | Path):
-        raise InputError(f"`out` is for tables in files; `{name}` is a {type(table).__name__}: leave `out` away")
+        raise InputError(f"`out` is for tables in files; `{name}` is a {type(table).__name__}; leave out `out`")

@@ -47,7 +47,7 @@ def audit(
         id: column that identifies a row. By default, that is the row number or the index label of a pandas frame.
         profile: `instant`, or `fast`, which also trains small networks over the rows and takes a few minutes.
         minutes: with `fast`, train for so many minutes at most, all networks together; 4 by default.
-        steps: with `fast`, train exactly so many steps in all. The number that another audit told repeats it.
+        steps: with `fast`, train exactly so many steps in all. The number that another audit reported repeats it.
         cut: cells whose probability of being wrong is at least this are listed.
         top: only so many of the most suspicious cells. Cells that are fixed together stay together, so there may be a
             few more.

@@ -124,4 +124,4 @@ def strangest_first(score: Tensor, alarm: Tensor | None) -> Tensor:
 def check_gate(gate: str) -> None:
     """Refuse what no gate is called."""
     if gate not in GATES:
-        raise InputError(f"`gate` must be one of {', '.join(GATES)}, got {gate!r}")
+        raise InputError(f"`gate` must be {' or '.join(repr(each) for each in GATES)}, got {gate!r}")

@@ -88,12 +88,13 @@ class RecourseResult:
         Columns: `record` (the row number, index label or ID), `rank` (1 = best), `score`, `percentile`, `valid` (its
         score is not below the threshold), `changed` (the list of changed columns), then the fixed row, and `cost` if
         you gave costs. At the end, `before` and `after` list the old and the new values, in the order of `changed`.
+        Values are text, even where your column holds numbers or booleans.
         """
         batches = self.batches or (self.empty,)
         return frame_like(pa.concat_tables([batch.compared() for batch in batches]), self.like)
 
     def to_arrow(self) -> pa.Table:
-        """The same as an Arrow table, with only the columns that `carat recourse` writes."""
+        """What `to_frame` has, as an Arrow table, with only the columns that `carat recourse` writes."""
         return pa.concat_tables([batch.rows() for batch in self.batches or (self.empty,)])
 
     def to_json(self, *, show: int | None = None) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ class Threshold:
 
     def __post_init__(self) -> None:
         if (self.quantile is None) == (self.value is None):
-            raise InputError("a threshold is a quantile or a value, exactly one of the two")
+            raise InputError("`threshold` must be a number, Threshold(quantile=…) or Threshold(value=…)")
         for given in (self.quantile, self.value):
             if given is not None and not isinstance(given, int | float):
                 raise InputError(f"a threshold must be a number, got {given!r}")

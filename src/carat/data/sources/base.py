@@ -45,9 +45,10 @@ def check_columns(source: Source, columns: Sequence[str]) -> None:
     """Every wanted column must be there; a near miss is named."""
     for column in columns:
         if column not in source.names:
-            raise InputError(
-                f"{source.label}: no column '{column}'; {nearest(column, source.names, listed=COLUMNS)}{_hint(source)}"
-            )
+            near, hint = nearest(column, source.names, listed=COLUMNS), _hint(source)
+            if hint and near.endswith("?"):
+                hint = f" {hint[2].upper()}{hint[3:]}"
+            raise InputError(f"{source.label}: no column '{column}'; {near}{hint}")
 
 
 def _hint(source: Source) -> str:
