@@ -28,6 +28,8 @@ StageName = Literal["pretrain", "decoder-p", "fine-tune"]
 STAGES: tuple[StageName, ...] = ("pretrain", "decoder-p", "fine-tune")
 READ_ROWS = 512
 """Versions of records read at once."""
+CELLS = 32_000_000
+"""Upper limit on the log-probabilities held at once: fewer records are read where a domain has very many entities."""
 
 
 class TransformerExplainer(FittedExplainer):
@@ -210,8 +212,9 @@ class TransformerExplainer(FittedExplainer):
 
         The records [b] are rows of all ids, and everything is on their device.
         """
-        for start in range(0, len(ids), PART_ROWS):
-            part = slice(start, start + PART_ROWS)
+        rows_of_part = min(PART_ROWS, self._most_rows)
+        for start in range(0, len(ids), rows_of_part):
+            part = slice(start, start + rows_of_part)
             known = self.legible(ids[part].to(self.device_))
             found = self.pretrained_.log_probability(known, targets[part].to(self.device_))
             for domain, rows, log_probability in found:
@@ -231,9 +234,15 @@ class TransformerExplainer(FittedExplainer):
                 own[:, domain], best[:, domain] = found.gather(1, mine).squeeze(1), found.amax(dim=1)
             return torch.stack([own.masked_fill(x < FIRST, torch.nan), best], dim=2)
 
-        rows = max(READ_ROWS // max(ids.shape[1], 1), 1)
+        rows = min(max(READ_ROWS // max(ids.shape[1], 1), 1), self._most_rows)
         own, best = self._in_parts(part_of, ids, rows).unbind(dim=2)
         return own, best
+
+    @property
+    def _most_rows(self) -> int:
+        """Records of which all entities of the largest domain may be weighed at once."""
+        largest: int = max(self.pretrained_.decoder.entities)
+        return max(CELLS // largest, 1)
 
     def _networks(self) -> dict[str, torch.nn.Module]:
         """The frozen pair stores its decoder alone: its encoder is the pre-trained one."""
