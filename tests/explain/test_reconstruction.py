@@ -103,6 +103,43 @@ def test_sampled_softmax_estimates_the_full_one() -> None:
     assert math.isclose(sum(draws) / 20, exact, rel_tol=0.01)
 
 
+def test_sampled_softmax_has_the_gradient_of_the_full_one() -> None:
+    """Frequent and rare entities alike; the more draws, the nearer."""
+    names = [f"a{int(500 ** (i / 3_000)) - 1}" for i in range(3_000)] + [f"a{i}" for i in range(500)]
+    data = training_data(pa.table({"A": names, "B": ["x", "y"] * 1_750}))
+    task = ReconstructionTask(masked=1.0, replaced=0.0, intact=0.0)
+    full = network(data, task)
+    ids = data.train[:300]
+
+    def slope(made: ReconstructionNetwork, seed: int) -> torch.Tensor:
+        made.zero_grad()
+        made.loss(ids, torch.Generator().manual_seed(seed)).backward()
+        return torch.cat([each.grad.flatten() for each in made.parameters() if each.grad is not None])
+
+    exact, off = slope(full, 0), {}
+    for samples in (100, 10_000):
+        sampled = network(data, ReconstructionTask(**{**task.__dict__, "sampled_above": 100, "samples": samples}))
+        found = torch.stack([slope(sampled, seed) for seed in range(10)])
+        off[samples] = float((found - exact).norm(dim=1).mean() / exact.norm())
+        assert float((found.mean(dim=0) - exact).norm() / exact.norm()) < off[samples], "they err to all sides"
+    assert off[10_000] < 0.1 < off[100]
+    assert off[10_000] < off[100] / 5
+
+
+def test_small_domains_draw_nothing() -> None:
+    """Below the limit the softmax is exact, and the network has nothing more than before."""
+    data = training_data(pa.table({"A": [f"a{i % 500}" for i in range(1000)], "B": ["x", "y"] * 500}))
+    small = network(data, ReconstructionTask(sampled_above=500))
+    assert small.likely is None
+    other = network(data, ReconstructionTask(sampled_above=499))
+    assert other.likely is not None
+    assert small.state_dict().keys() == other.state_dict().keys()
+    ids = data.train[:50]
+    losses = [made.loss(ids, torch.Generator().manual_seed(0)) for made in (small, network(data), other)]
+    assert torch.equal(losses[0], losses[1])
+    assert not torch.equal(losses[0], losses[2])
+
+
 class Largest(TorchDispatchMode):
     """Remembers the number of elements of the largest tensor that any operation made."""
 

@@ -11,6 +11,7 @@ import torch
 import carat
 from carat.explain import CountsExplainer, TransformerExplainer, targets
 from carat.explain.calibration import Calibration
+from carat.testing.parts import trained
 from carat.training import Run
 from tests.support.interrupts import Bomb, Interrupted
 from tests.support.planted import record
@@ -97,3 +98,27 @@ def test_two_domains() -> None:
         explainer.fit(data)
         good, bad = data.vocabulary.encode([{"A": "a", "B": "x"}]), data.vocabulary.encode([{"A": "a", "B": "y"}])
         assert float(explainer.likelihood(good).min()) > float(explainer.likelihood(bad).min())
+
+
+def test_a_domain_of_very_many_entities_is_weighed_a_few_records_at_a_time(
+    planted: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explainer = trained().explainer
+    assert isinstance(explainer, TransformerExplainer)
+    ids = training_data(planted).held_out[:20]
+    wanted = torch.rand(ids.shape, generator=torch.Generator().manual_seed(0)) < 0.5
+
+    def weighed() -> tuple[torch.Tensor, int]:
+        found, most = torch.zeros((len(ids), ids.shape[1], 30)), 0
+        for domain, rows, log_probability in explainer.log_probability(ids, wanted):
+            found[rows, domain, : log_probability.shape[1]] = log_probability
+            most = max(most, len(rows))
+        return found, most
+
+    whole, at_once = weighed()
+    own, best = explainer.standing(ids)
+    monkeypatch.setattr("carat.explain.transformer.CELLS", 24 * 3)
+    few, fewer = weighed()
+    assert at_once > 3 >= fewer > 0
+    torch.testing.assert_close(few, whole)
+    torch.testing.assert_close(explainer.standing(ids), (own, best))

@@ -47,7 +47,6 @@ def fitted(name: str, team: Team, checkpoints: Path | None = None) -> Fitted:
 
 def main(folder: Path) -> None:
     """Train all parts; every process writes down what it has."""
-    torch.set_num_threads(1)
     with joined() as team:
         found: dict[str, Any] = {name: told(fitted(name, team)) for name in PARTS}
         found["taken up"] = told(fitted("mead", team, folder / "checkpoints"))

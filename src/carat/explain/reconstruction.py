@@ -15,7 +15,7 @@ from carat.data.vocabulary import FIRST, MISSING, Vocabulary
 from carat.explain.encoder import RowEncoder
 from carat.explain.stacked import DomainLinear
 from carat.training import TrainableNetwork
-from carat.training.negatives import UniformEntities
+from carat.training.negatives import LikelyEntities, UniformEntities
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class ReconstructionTask:
         replaced: share of entities replaced by a random one of the same domain.
         intact: share of the other entities that count in the loss too.
         sampled_above: domains with more entities use a sampled softmax.
-        samples: entities it draws.
+        samples: entities it draws, half of them by frequency, half with equal chances.
     """
 
     masked: float = 0.2
@@ -83,6 +83,8 @@ class ReconstructionNetwork(TrainableNetwork):
         self.task = task
         self.decoder = DecoderR(vocabulary, width=encoder.width, dim=encoder.dim)
         self.noise = UniformEntities(vocabulary)
+        large = any(entities > task.sampled_above for entities in self.decoder.entities)
+        self.likely = LikelyEntities(vocabulary) if large else None
 
     def loss(self, ids: Tensor, generator: torch.Generator) -> Tensor:
         """Cross-entropy at the corrupted positions and at a small share of the intact ones.
@@ -92,8 +94,9 @@ class ReconstructionNetwork(TrainableNetwork):
         """
         ids = ids.to(torch.int64)
         corrupted, where = self.task.corrupt(ids, self.noise, generator)
-        _, z = self.encoder(corrupted)
         draw = torch.rand(ids.shape, generator=generator, device=ids.device)
+        ids, corrupted, where, draw = self.team.rows(ids, corrupted, where, draw)
+        _, z = self.encoder(corrupted)
         intact = (ids >= FIRST) & (draw < self.task.intact)
         priority = torch.where(where, 1 + draw, torch.where(intact, draw, -1.0))
         chosen, index = priority.topk(self._positions(len(ids)), dim=0)  # [k, m]
@@ -101,10 +104,10 @@ class ReconstructionNetwork(TrainableNetwork):
         hidden = self.decoder.hidden(z, self.encoder.domain).unbind(dim=1)
         target, weight = ids.gather(0, index).unbind(dim=1), (chosen >= 0).float()
         losses = [
-            self._entity_loss(h, t.clamp(min=FIRST) - FIRST, *table, generator)
-            for h, t, table in zip(hidden, target, self.decoder.tables(), strict=True)
+            self._entity_loss(domain, h, t.clamp(min=FIRST) - FIRST, *table, generator)
+            for domain, (h, t, table) in enumerate(zip(hidden, target, self.decoder.tables(), strict=True))
         ]
-        return (torch.stack(losses, dim=1) * weight).sum() / weight.sum().clamp(min=1)
+        return self.team.ratio((torch.stack(losses, dim=1) * weight).sum(), weight.sum())
 
     def _positions(self, records: int) -> int:
         """Enough for the expected number of positions and four standard deviations more."""
@@ -113,16 +116,23 @@ class ReconstructionNetwork(TrainableNetwork):
         return min(records, math.ceil(records * share + 4 * math.sqrt(records * share * (1 - share))))
 
     def _entity_loss(
-        self, hidden: Tensor, target: Tensor, weight: Tensor, bias: Tensor, generator: torch.Generator
+        self,
+        domain: int,
+        hidden: Tensor,
+        target: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        generator: torch.Generator,
     ) -> Tensor:
         """Cross-entropy [k] of hidden [k, 64] against targets [k] among a domain's entities."""
-        if len(weight) <= self.task.sampled_above:
+        if len(weight) <= self.task.sampled_above or self.likely is None:
             return functional.cross_entropy(hidden @ weight.T + bias, target, reduction="none")
-        others = len(weight) - 1
-        drawn = torch.randint(len(weight), (self.task.samples,), generator=generator, device=hidden.device)
+        drawn, log_share = self.likely.draw(domain, self.task.samples, generator)
         logits = (hidden @ weight[drawn].T + bias[drawn]).float()
-        # The drawn ones stand for all other entities; one that is the target itself stands for nothing.
-        logits = (logits + math.log(others / self.task.samples)).masked_fill(drawn == target[:, None], -torch.inf)
+        # Each drawn one stands for as many others as it is unlikely to be drawn. One that is the target itself stands
+        # for nothing, and the sum over the others is right on average.
+        logits = logits - (log_share + math.log(self.task.samples))
+        logits = logits.masked_fill(drawn == target[:, None], -torch.inf)
         true = ((hidden * weight[target]).sum(dim=-1) + bias[target]).float()
         return torch.logaddexp(true, logits.logsumexp(dim=-1)) - true
 

@@ -34,6 +34,8 @@ READ_ROWS_ON_GPU = 65_536
 """The same on a GPU."""
 LOOK_ROWS = 64
 """Records that decoder-P looks at on a CPU in one thread: what it holds in between fits the caches."""
+CELLS = 32_000_000
+"""Upper limit on the log-probabilities held at once: fewer records are read where a domain has very many entities."""
 
 
 class TransformerExplainer(FittedExplainer):
@@ -236,7 +238,7 @@ class TransformerExplainer(FittedExplainer):
 
         The records [b] are rows of all ids, and everything is on their device.
         """
-        size = PART_ROWS if self.device_.type == "cpu" else PART_ROWS_ON_GPU
+        size = min(PART_ROWS if self.device_.type == "cpu" else PART_ROWS_ON_GPU, self._most_rows)
         for start in range(0, len(ids), size):
             part = slice(start, start + size)
             known = self.legible(ids[part].to(self.device_))
@@ -258,9 +260,15 @@ class TransformerExplainer(FittedExplainer):
                 own[:, domain], best[:, domain] = found.gather(1, mine).squeeze(1), found.amax(dim=1)
             return torch.stack([own.masked_fill(x < FIRST, torch.nan), best], dim=2)
 
-        rows = max(READ_ROWS // max(ids.shape[1], 1), 1)
+        rows = min(max(READ_ROWS // max(ids.shape[1], 1), 1), self._most_rows)
         own, best = self._in_parts(part_of, ids, rows).unbind(dim=2)
         return own, best
+
+    @property
+    def _most_rows(self) -> int:
+        """Records of which all entities of the largest domain may be weighed at once."""
+        largest: int = max(self.pretrained_.decoder.entities)
+        return max(CELLS // largest, 1)
 
     def _networks(self) -> dict[str, torch.nn.Module]:
         """The frozen pair stores its decoder alone: its encoder is the pre-trained one."""

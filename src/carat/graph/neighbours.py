@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,6 +14,8 @@ from carat.graph.distmult import KnowledgeGraph
 
 APPROXIMATE_ABOVE = 200_000
 """Entities of a domain; up to here the search is exact."""
+RECALL, ASKED, NEAREST = 0.97, 256, 100
+"""An index looks at as many lists as it takes to find this share of the nearest ones, of so many entities."""
 CELLS = 16_000_000
 """Upper limit on the scores held at once."""
 
@@ -30,6 +34,8 @@ class Neighbours:
         self.graph = graph
         self.approximate_above = approximate_above
         self._indexes: dict[tuple[int, int], Any] = {}
+        self._probes: dict[tuple[int, int, int | None], int] = {}
+        self._building = threading.Lock()
 
     def search(self, ids: Tensor, near: int, domain: int, k: int, through: int | None = None) -> tuple[Tensor, Tensor]:
         """The k nearest entities in `domain` to entities of the domain `near`.
@@ -60,7 +66,10 @@ class Neighbours:
         step = relation[first] if through is None else relation[first] * relation[last]
         queries = graph.network_.entities.detach()[rows[usable]] * step
         if size - FIRST > self.approximate_above and (faiss := _faiss()) is not None:
-            best, entity = self._approximate(faiss, queries, domain, last, allowed, k)
+            asking = torch.nonzero(graph.linked_[first, int(graph.offsets_[near]) :][: graph.sizes_[near]]).flatten()
+            asking = asking[:: max(len(asking) // ASKED, 1)][:ASKED] + int(graph.offsets_[near])
+            like = graph.network_.entities.detach()[asking] * step
+            best, entity = self._approximate(faiss, queries, (domain, last), (near, domain, through), like, allowed, k)
         else:
             best, entity = _exact(queries, graph.vectors_of(domain), allowed, k)
         usable = usable.to(ids.device)
@@ -70,31 +79,78 @@ class Neighbours:
         return found, scores
 
     def _approximate(
-        self, faiss: Any, queries: Tensor, domain: int, relation: int, allowed: Tensor, k: int
+        self,
+        faiss: Any,
+        queries: Tensor,
+        key: tuple[int, int],
+        asked: tuple[int, int, int | None],
+        like: Tensor,
+        allowed: Tensor,
+        k: int,
     ) -> tuple[Tensor, Tensor]:
-        """The same by an inverted-file index, built at the first search of a domain under a relation."""
-        key = (domain, relation)
-        if key not in self._indexes:
-            vectors = self.graph.vectors_of(domain)[allowed].cpu().float().contiguous().numpy()
-            lists = max(int(len(vectors) ** 0.5), 1)
-            index = faiss.index_factory(vectors.shape[1], f"IVF{lists},Flat", faiss.METRIC_INNER_PRODUCT)
-            index.train(vectors)
-            index.add(vectors)
-            # By inner product the nearest are spread over more lists than by distance; too few halve the recall.
-            index.nprobe = max(lists // 8, 8)
-            self._indexes[key] = (index, torch.nonzero(allowed).flatten().cpu())
-        index, ids = self._indexes[key]
-        scores, place = index.search(queries.cpu().float().contiguous().numpy(), k)
+        """The same by an inverted-file index, built at the first search of a domain under a relation.
+
+        By inner product the nearest are spread over more lists than by distance, and over how many depends on the
+        vectors. So it is tried out, once for each way of asking.
+
+        Args:
+            faiss: the module.
+            queries: vectors to search for, [b, dim].
+            key: the domain and the relation: which index.
+            asked: from where and through what: which way of asking.
+            like: some queries of that kind, [q, dim].
+            allowed: entities that may be found, bool [size].
+            k: how many.
+        """
+        with self._building:
+            if key not in self._indexes:
+                vectors = _floats(self.graph.vectors_of(key[0])[allowed])
+                self._indexes[key] = (_index(faiss, vectors), torch.nonzero(allowed).flatten().cpu())
+            index, ids = self._indexes[key]
+            if asked not in self._probes:
+                exact = _exact(like, self.graph.vectors_of(key[0])[allowed], None, NEAREST)[1]
+                self._probes[asked] = _enough(faiss, index, _floats(like), exact.cpu().numpy())
+        limits = faiss.SearchParametersIVF(nprobe=self._probes[asked])
+        scores, place = index.search(_floats(queries), k, params=limits)
         found = torch.from_numpy(place)
         best = torch.from_numpy(scores).masked_fill(found < 0, -torch.inf)
         return best, ids[found.clamp(min=0)]
 
 
-def _exact(queries: Tensor, vectors: Tensor, allowed: Tensor, k: int) -> tuple[Tensor, Tensor]:
+def _floats(vectors: Tensor) -> np.ndarray:
+    """As FAISS takes them."""
+    found: np.ndarray = vectors.cpu().float().contiguous().numpy()
+    return found
+
+
+def _index(faiss: Any, vectors: np.ndarray) -> Any:
+    """An inverted file over vectors [n, dim]."""
+    lists = max(int(len(vectors) ** 0.5), 1)
+    index = faiss.index_factory(vectors.shape[1], f"IVF{lists},Flat", faiss.METRIC_INNER_PRODUCT)
+    index.train(vectors)
+    index.add(vectors)
+    return index
+
+
+def _enough(faiss: Any, index: Any, queries: np.ndarray, nearest: np.ndarray) -> int:
+    """In how many lists to look, so that queries [q, dim] find `RECALL` of their nearest [q, k]."""
+    lists = min(max(index.nlist // 8, 8), index.nlist)
+    while lists < index.nlist and len(queries):
+        _, found = index.search(queries, nearest.shape[1], params=faiss.SearchParametersIVF(nprobe=lists))
+        hits = sum(len(np.intersect1d(*both)) for both in zip(found, nearest, strict=True))
+        if hits >= RECALL * nearest.size:
+            break
+        lists = min(2 * lists, index.nlist)
+    return int(lists)
+
+
+def _exact(queries: Tensor, vectors: Tensor, allowed: Tensor | None, k: int) -> tuple[Tensor, Tensor]:
     """Top k over all entities, a part of the queries at a time."""
     parts = []
     for part in queries.split(max(CELLS // len(vectors), 1)):
-        scores = (part @ vectors.T).masked_fill(~allowed, -torch.inf)
+        scores = part @ vectors.T
+        if allowed is not None:
+            scores = scores.masked_fill(~allowed, -torch.inf)
         parts.append(scores.topk(min(k, scores.shape[1]), dim=1))
     return torch.cat([best for best, _ in parts]), torch.cat([entity for _, entity in parts])
 

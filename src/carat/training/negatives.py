@@ -45,3 +45,30 @@ class MarginalEntities(nn.Module):
         share = torch.rand(domains.shape, generator=generator, device=domains.device, dtype=torch.float64)
         row = torch.searchsorted(self.cumulative, domains + share, right=True)
         return (row - self.offsets[domains]).clamp(min=FIRST).minimum(self.last[domains])
+
+
+class LikelyEntities(nn.Module):
+    """Half of the draws by frequency, half with equal chances: for a sum over a whole domain, estimated from a few.
+
+    What is frequent weighs most in such a sum, and what is rare must still be drawn now and then.
+    """
+
+    log_shares: Tensor
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        shares = []
+        for counts in vocabulary.counts().double().split(vocabulary.sizes.tolist()):
+            even = torch.full_like(counts, 1 / max(len(counts) - FIRST, 1)).index_fill_(0, torch.arange(FIRST), 0)
+            known = counts.clamp(min=0)
+            shares.append((even + known / known.sum()) / 2 if known.sum() > 0 else even)
+        self.offsets = vocabulary.offsets.tolist()
+        flat = torch.cat(shares)
+        self.noise = MarginalEntities(vocabulary, flat)
+        self.register_buffer("log_shares", flat.clamp(min=1e-30).log().float(), persistent=False)
+
+    def draw(self, domain: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Places among a domain's entities, int64 [count], and the logs of their shares in the draws, [count]."""
+        device = self.log_shares.device
+        drawn = self.noise.draw(torch.full((count,), domain, device=device), generator)
+        return drawn - FIRST, self.log_shares[drawn + self.offsets[domain]]

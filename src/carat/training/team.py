@@ -127,6 +127,10 @@ def joined(wanted: bool = True) -> Iterator[Team]:
         raise InputError("this torch was built without torch.distributed; start one process only")
     already = dist.is_initialized()
     if not already:
+        # Its functions have the group of all processes as a default. An optimizer imports it in passing: were that
+        # while there is a group, they would keep it, and torch would abort when the process ends.
+        import torch.distributed.nn.functional  # noqa: PLC0415
+
         try:
             dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
         except (
@@ -138,6 +142,8 @@ def joined(wanted: bool = True) -> Iterator[Team]:
             ) from error
     try:
         yield Team(launched.rank, launched.size, launched.local)
+        # Who ends early must not end the others: the leader has a model to write.
+        dist.barrier()
     finally:
         if not already:
             dist.destroy_process_group()
