@@ -245,7 +245,9 @@ class Known:
 
     def beside(self, cells: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
         """What is learned from, [n, F] and [n], with the decided cells: each counts for several slips."""
-        times = int(np.clip(KNOWN_SHARE * len(cells) / max(len(self.told), 1), 1, KNOWN_MOST))
+        # A single decision must not outweigh a whole table.
+        most = min(KNOWN_MOST, max(len(self.told), 1))
+        times = int(np.clip(KNOWN_SHARE * len(cells) / max(len(self.told), 1), 1, most))
         return torch.cat([cells, self.told.repeat(times, 1)]), torch.cat([label, self.wrong.repeat(times)])
 
 

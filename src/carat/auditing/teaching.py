@@ -120,7 +120,8 @@ def taught(cells: CellList, reading: Reading) -> Taught:
         if cell.column not in places:
             hint = nearest(cell.column, list(places))
             raise InputError(f"{cells.where(cell)}: {reading.label} has no column '{cell.column}'; {hint}")
-        if decision.word == "reject":
+        # One blank is like any other: that this one is right says nothing about those of other rows.
+        if decision.word == "reject" and cell.value is not None:
             rejected.add((cell.column, cell.value, cell.proposal))
         right = _truth(cell, decision)
         found = _found(cell, reading, rows, places[cell.column])

@@ -27,8 +27,12 @@ def to_text(array: pa.Array, column: str) -> pa.Array:
     A float that is a whole number reads like an integer (`721.0` → `721`): a column of integers turns into
     floats as soon as pandas meets a null in it, and must not change its entities by that.
 
+    A time reads the same in seconds and in nanoseconds.
+
     >>> to_text(pa.array([721.0, None, 0.5]), "HSCode").to_pylist()
     ['721', None, '0.5']
+    >>> to_text(pa.array([0, 1_500_000], pa.timestamp("us")), "Seen").to_pylist()
+    ['1970-01-01 00:00:00', '1970-01-01 00:00:01.5']
     """
     kind = array.type
     if pa.types.is_dictionary(kind):
@@ -46,6 +50,8 @@ def to_text(array: pa.Array, column: str) -> pa.Array:
             array = array.cast(pa.string())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise InputError(f"column '{column}' of type {kind} can't be read as text: {error}") from error
+        if pa.types.is_timestamp(kind) or pa.types.is_time(kind):
+            array = _without_empty_fractions(array)
     empty = pc.equal(array, "")
     if pc.any(empty).as_py():
         array = pc.if_else(empty, pa.scalar(None, pa.string()), array)
@@ -61,6 +67,12 @@ def _float_text(array: pa.Array) -> pa.Array:
     numbers = unique.dictionary.to_numpy(zero_copy_only=False)
     texts = [str(int(v)) if float(v).is_integer() else str(v) for v in numbers]
     return pa.array(texts, pa.string()).take(unique.indices)
+
+
+def _without_empty_fractions(texts: pa.Array) -> pa.Array:
+    """Times without the zeros that only their resolution puts there."""
+    whole = pc.replace_substring_regex(texts, r"\.0+($|[^0-9])", r"\1")
+    return pc.replace_substring_regex(whole, r"(\.[0-9]*[1-9])0+($|[^0-9])", r"\1\2")
 
 
 def truth(texts: pa.Array) -> pa.Array:
@@ -104,7 +116,12 @@ def to_number(array: pa.Array, column: str) -> np.ndarray:
             )
         # Arrow's parser knows no leading plus sign.
         array = pc.replace_substring_regex(text, r"^\+", "")
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+    elif not (
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_null(kind)  # nothing but missing values, as in a single row without one
+    ):
         raise InputError(f"column '{column}' of type {kind} can't be numeric; remove it from numeric")
     values: np.ndarray = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return values

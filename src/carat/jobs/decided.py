@@ -15,7 +15,7 @@ from carat.auditing.result import AuditResult
 from carat.data import MISSING, UNSEEN, Table, Unseen, Vocabulary, open_source
 from carat.errors import InputError
 
-NEEDED = ("record", "column", "proposal", "decision")
+NEEDED = ("record", "column", "decision")
 BLANK = "<blank>"
 """How a file of cells writes a proposal of an empty cell."""
 
@@ -44,9 +44,12 @@ class Decided:
                 "filled in"
             )
         cells: dict[str, dict[int, str | None]] = {}
-        for batch in source.batches(list(NEEDED)):
-            columns = [batch.column(number).cast(pa.string()).to_pylist() for number in range(len(NEEDED))]
-            for record, column, proposal, decision in zip(*columns, strict=True):
+        # A list that was written by hand may do without proposals.
+        wanted = [*NEEDED, *(name for name in ("proposal",) if name in source.names)]
+        for batch in source.batches(wanted):
+            columns = [batch.column(number).cast(pa.string()).to_pylist() for number in range(len(wanted))]
+            for record, column, decision, *proposals in zip(*columns, strict=True):
+                proposal = proposals[0] if proposals else None
                 if decision is None or not decision.strip():
                     continue
                 mine = cells.setdefault(str(record), {})
@@ -66,6 +69,20 @@ class Decided:
                 texts = pa.array([self.cells[names[row]][number] for row in mine], pa.string())
                 table = _with(table, number, np.array(mine), *domain.encode(texts))
         return table, found
+
+    def check_met(self, names: str | None) -> None:
+        """Refuse a list of which no row came by.
+
+        Args:
+            names: the id column of the model; None where it names rows by their numbers.
+        """
+        if self.cells and not self.met:
+            how = "by their numbers" if names is None else f"by the column '{names}'"
+            rows = "the row" if len(self.cells) == 1 else f"none of the {len(self.cells):,} rows"
+            missing = "is not in the data" if len(self.cells) == 1 else "is in the data"
+            raise InputError(
+                f"{rows} with a decision {missing}; the model names rows {how}, and the list must do so, too"
+            )
 
     def in_words(self) -> str:
         """How many records were decided, for people."""

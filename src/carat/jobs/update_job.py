@@ -104,6 +104,8 @@ class UpdateJob(Job[ScoreBatch]):
                 yield batch
                 stage.advance(len(piece))
         stage.finish()
+        if self.decided is not None:
+            self.decided.check_met(self.model.schema.id)
         if self._adds and self.learned_from is not None:
             again = f"the model has learned from {self.learned_from} of these rows already: now they count twice"
             self.remark("learned-from-already", again, warning=True)
