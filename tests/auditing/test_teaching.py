@@ -142,3 +142,16 @@ def test_what_is_done_already_is_not_asked_for_again() -> None:
     given = decided((30, "Country", "Norway", "=Peru"), (3, "City", "Callao ", "=Callao"))
     fixed = table.set_column(1, "Country", pa.array([PLACES[row % 3][1] for row in range(table.num_rows)]))
     assert not {(30, "Country"), (3, "City")} & set(cells_of(carat.audit(fixed, decisions=given)))
+
+
+def test_one_rejected_blank_leaves_the_others_listed() -> None:
+    table = planted()
+    cells = table["Country"].to_pylist()
+    for row in range(12, 60, 6):
+        cells[row] = None
+    table = table.set_column(1, "Country", pa.array(cells))
+    before = {cell for cell in cells_of(carat.audit(table)) if cell[1] == "Country" and cells[cell[0]] is None}
+    assert len(before) == 8
+    given = pa.table({"record": [12], "column": ["Country"], "value": pa.nulls(1, pa.string()), "decision": ["reject"]})
+    after = {cell for cell in cells_of(carat.audit(table, decisions=given)) if cell in before}
+    assert after == before - {(12, "Country")}

@@ -92,6 +92,7 @@ def test_a_terminal_shows_the_most_suspicious_cells(folder: Path, terminal: Call
 def test_it_says_what_it_took_and_how_it_ended(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*AUDIT, "--out", "c.csv"]) == 0
     assert capsys.readouterr().err.splitlines() == [
+        "40 rows are too few to learn much; treat the list as a hint, and look at each cell before you change it",
         "columns: City, Land; leave one out with --without NAME",
         "left out: number (a different value in every row), Kind (only one value); "
         "use one anyway with --also NAME, or as the row ID with --id NAME",

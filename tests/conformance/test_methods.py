@@ -229,8 +229,10 @@ def test_two_domains(detector: str) -> None:
         model = instant if method == "instant" else full
         data = pa.table({"Key": ["k0", "k6", "zz", None], "Value": ["v3", "v3", "v1", "v2"]})
         result = model.recourse(data, k=50, method=method, all=True)
-        # The last row may only lack its key, and a value that is right then gets no fix.
-        assert [line["count"] > 0 for line in result.records][:3] == [True] * 3
+        # The second row is right as it is, and the last may only lack its key: either may be left alone.
+        counts = [line["count"] for line in result.records]
+        assert counts[0] > 0
+        assert counts[2] > 0
         first = next(row for row in result.to_arrow().to_pylist() if row["record"] == 0)
         fits = first["Value"] == f"v{int(first['Key'][1:]) // 2}"
         assert fits or (method, detector) != ("instant", "counts"), "pair counts alone must get this one right"

@@ -94,3 +94,13 @@ def test_to_number_refuses_other_types(array: pa.Array) -> None:
 def test_what_text_looks_like(texts: list[Any], numbers: bool, dates: bool) -> None:
     entities = pa.array(texts, pa.string())
     assert (all_numbers(entities), all_dates(entities)) == (numbers, dates)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_a_time_reads_the_same_in_every_resolution(unit: str) -> None:
+    times = pa.array([dt.datetime(2024, 1, 4), dt.datetime(2024, 1, 4, 10, 30), None]).cast(pa.timestamp(unit))
+    assert to_text(times, "day").to_pylist() == ["2024-01-04 00:00:00", "2024-01-04 10:30:00", None]
+
+
+def test_a_column_of_nothing_is_numeric() -> None:
+    assert np.isnan(to_number(pa.nulls(2), "price")).all()

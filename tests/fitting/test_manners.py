@@ -219,7 +219,7 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
         (lambda model: model.score(ROWS.to_pandas()["Port"]), "looks like a column, not like a row; pass a frame"),
         (lambda model: model.score(ROWS.to_pandas().to_numpy()), "got an array; wrap it in pd.DataFrame(…)"),
         (lambda model: model.score({"Port": "a"}), "; a row needs every column, with None for what is not known"),
-        (lambda model: model.score({"port": "a", "Good": "b"}), "did you mean 'port'? A row needs every column"),
+        (lambda model: model.score({"port": "a", "Good": "b"}), "this table has port, Good; a row needs every column"),
         (lambda model: carat.datasets.spoil(ROWS, share=2), "`share` must be from 0 to 1, got 2"),
         (lambda model: carat.Threshold(), "`threshold` must be a number, Threshold(quantile=…) or Threshold(value=…)"),
         (lambda model: model.score(dict.fromkeys(DOMAINS, "a\ud800")), "column 'Port': a value is not proper text"),

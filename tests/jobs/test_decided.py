@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
 import carat
 from carat.data import Table, open_source
+from carat.errors import InputError
 from carat.jobs.decided import Decided
 from tests.support.planted import planted_table
 
@@ -28,3 +30,11 @@ def test_each_word_puts_something_else_into_the_cell() -> None:
     assert joined.decode()["Port"].to_pylist() == ["Port-0a", "elsewhere", None, before[3]]
     assert decided.tolist() == [True] * 4
     assert joined.decode().drop_columns("Port") == rows.drop_columns("Port")
+
+
+def test_a_list_of_which_no_row_came_by_is_refused() -> None:
+    model = carat.fit(planted_table(300), profile="instant", device="cpu")
+    # Written by hand, so without proposals.
+    cells = pa.table({"record": ["P-7", "P-9"], "column": ["Port"] * 2, "decision": ["=elsewhere", "reject"]})
+    with pytest.raises(InputError, match="none of the 2 rows with a decision is in the data; the model names rows by"):
+        model.update(planted_table(40, seed=9), decisions=cells)

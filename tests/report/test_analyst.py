@@ -227,7 +227,8 @@ def test_every_text_is_readable(tab: Tab, folder: Path, name: str, dark: bool) -
     tab.run("document.querySelector('.reading').open = true")
     found = tab.run(WEAK)
     assert found["weak"] == []
-    assert found["colours"] >= 4
+    # Where no value is to blame, there may be nothing to accept, and no mark of it.
+    assert found["colours"] >= (3 if name == "blameless" else 4)
 
 
 def test_focus_is_seen(page: Tab) -> None:
