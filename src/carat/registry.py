@@ -166,6 +166,15 @@ BASELINES = Registry(
         in_all=False,
         at_most=10,
     ),
+    MethodEntry(
+        "dice-kdtree",
+        "dice-kdtree",
+        "#8f7430",
+        "carat.baselines.dice:dice_kdtree",
+        needs=("records",),
+        in_all=False,
+        at_most=10,
+    ),
 )
 METHODS = Registry(
     "method",

@@ -35,6 +35,11 @@ def dice_genetic(parts: ModelParts) -> Method:
     return _dice(parts, "genetic")
 
 
+def dice_kdtree(parts: ModelParts) -> Method:
+    """DiCE's search among the training records on a model's parts."""
+    return _dice(parts, "kdtree")
+
+
 def _dice(parts: ModelParts, generator: str) -> Method:
     try:
         import dice_ml  # noqa: F401, PLC0415 - optional and heavy
@@ -49,7 +54,7 @@ class Dice:
     """One of DiCE's searches, in a process of its own: it can't be interrupted otherwise.
 
     Args:
-        generator: `random` or `genetic`.
+        generator: `random`, `genetic` or `kdtree`.
         vocabulary: what the ids mean.
         records: what the values of the columns are taken from.
         detector: as a classifier: is a record above the threshold?

@@ -121,7 +121,8 @@ class Contest:
             corruptions=corrupted.sum(dim=1).tolist(),
             coverage=coverage(mask),
             counterfactuals=float(mask.sum(dim=1).double().mean()),
-            seconds=seconds / max(count, 1),
+            # What came too late was not answered, but its seconds were spent on the others.
+            seconds=seconds / max(count - len(late), 1),
             exhausted=float(outcome.exhausted.double().mean()),
             note=next(iter(late), None),
         )
