@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 
@@ -109,10 +111,30 @@ def test_what_is_wrong_stays_listed_without_a_sure_fix() -> None:
 
 def test_cells_are_found_by_row_and_value() -> None:
     reading = read_table(planted(), AuditOptions())
-    found = taught(list_of(decided((30, "Country", "Norway", "reject"), (31, "Country", "nowhere", "=Peru"))), reading)
+    undecided = [(row, "City", PLACES[row % 3][0], "") for row in range(4)]
+    cells = decided((30, "Country", "Norway", "reject"), (31, "Country", "nowhere", "=Peru"), *undecided)
+    found = taught(list_of(cells), reading)
     assert (found.row.tolist(), found.column.tolist(), found.wrong.tolist()) == ([30], [1], [False])
     assert found.rewrites == (("Country", "nowhere", "Peru"),)
     assert found.fingerprint() != taught(list_of(decided((30, "Country", "Norway", "wrong"))), reading).fingerprint()
+
+
+def test_row_numbers_of_another_table_mean_nothing() -> None:
+    may, june = planted(), pa.concat_tables([planted().slice(1), planted().slice(0, 1)])
+    # Of the cells decided in May, two happen to stand in June where they stood.
+    accepted = [(row, "City", PLACES[row % 3][0], "=Bergen") for row in range(2, 12)]
+    by_chance = [(0, "Country", "Scotland", "=Norway"), (1, "Country", "Norway", "=Peru")]
+    cells = list_of(decided(*accepted, *by_chance))
+    options = AuditOptions()
+    assert len(taught(cells, read_table(may, options))) == 10
+    elsewhere = taught(cells, read_table(june, options))
+    assert len(elsewhere) == 0
+    assert len(elsewhere.rewrites) == 12, "what was changed still teaches by its content"
+    assert len(taught(cells, read_table(june.append_column("more", june["City"]), options))) == 0
+    # A list that is known to be of another table must fit better than a value of every third row does by chance.
+    alone = list_of(decided((0, "Country", "Scotland", "=Norway")))
+    assert len(taught(alone, read_table(june, options))) == 1
+    assert len(taught(replace(alone, about={"origin": {"fingerprint": "another"}}), read_table(june, options))) == 0
 
 
 def test_a_column_that_is_not_there_is_named() -> None:

@@ -46,6 +46,9 @@ FOLDS = 2
 
 KNOWN_SHARE, KNOWN_MOST = 0.1, 30
 """Decided cells count for this share of what is learned from, but each for no more than so many slips."""
+FEWEST_RIGHT = 3
+"""Odd cells of a column that must have been decided to be right before they teach that: one blank that may stay says
+nothing about the others."""
 DROPPED = 0.1
 """Share of the signals that a network is not told while it learns: each must count for something without the others,
 for real errors are never quite like slips."""
@@ -235,6 +238,9 @@ class Known:
         """Of cells (rows, numbers of their columns among those that take part), each int64 [k]."""
         each, back = np.unique(rows, return_inverse=True)
         sight = eyes.look(torch.from_numpy(each))
+        allowed = suspicious(eyes, sight).numpy()[back, numbers] & ~wrong
+        alone = allowed & (np.bincount(numbers[allowed], minlength=len(eyes.plan.places))[numbers] < FEWEST_RIGHT)
+        rows, numbers, wrong, back = rows[~alone], numbers[~alone], wrong[~alone], back[~alone]
         shape = (len(lessons.rows), len(eyes.plan.places))
         barred, free = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
         place = np.searchsorted(lessons.rows, rows)

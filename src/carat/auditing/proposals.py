@@ -6,7 +6,7 @@ dominant variant, and rewritten texts. How probably the best one is right is lea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,9 @@ FARTHER = -13.0
 """The same for a value with a misspelt word in it: nobody writes another value and misspells that, too."""
 WHICH = 2.0
 """What it takes, in nats, that a slip made just this text and none of the others that it could have made."""
+SAME = -1.0
+"""What a text that explains the cell by itself is worth as its origin, in nats: the value of the cell that this one
+changed places with, or the same date in the usual form."""
 ALTERNATIVES = 3
 EMPTY = 0.95
 """How probably a word for nothing among numbers means an empty cell."""
@@ -78,6 +81,7 @@ def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, 
     others, told, vote = [], [], []
     believed = {number: _believed(eyes, number, rows[numbers == number]) for number in np.unique(numbers).tolist()}
     bad = {number: _unfit(eyes, number, shares) for number, shares in believed.items()}
+    exchanged = eyes.exchanged(rows)[np.arange(len(rows)), numbers] if len(rows) else numbers
     numeric = {
         place: is_numeric(eyes.table.columns[place], eyes.texts[place].placeholder) for place in eyes.plan.places
     }
@@ -86,14 +90,16 @@ def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, 
         column, known = eyes.table.columns[place], eyes.texts[place]
         code = int(column.codes[row])
         voted = number < len(eyes.plan.voted)
-        candidates = _candidates(eyes, place, code, votes[k], voted)
+        other = _value(eyes, row, int(exchanged[k]))
+        candidates = _candidates(eyes, place, code, votes[k], voted, other)
+        same = {other, known.rewritten[code]} if code >= 0 and known.same[code] else {other}
         nothing = code >= 0 and bool(known.placeholder[code]) and numeric[place]
         if nothing and max(candidates.values(), default=-np.inf) < np.log(0.5):
             candidates = {"": 0.0}  # a word for nothing among numbers, and nobody knows the number
         far = FAR if code < 0 else max(FAR, float(np.log(believed[number][code] + 1e-9)))
         if code >= 0 and known.spelt[code] is not None:
             far = FARTHER
-        ranked = _ranked(column.values[code] if code >= 0 else None, candidates, far)
+        ranked = _ranked(column.values[code] if code >= 0 else None, candidates, far, same)
         texts.append(ranked[0][0] if ranked else None)
         others.append([text for text, _, _ in ranked[1:] if text not in bad[number]][:ALTERNATIVES])
         told.append(_sure(ranked, error[k], voted, code < 0))
@@ -160,8 +166,26 @@ def _mixed(tally: Tally, entities: Tensor, said: Tensor) -> tuple[Tensor, Tensor
     return both.gather(1, place), best
 
 
-def _candidates(eyes: Eyes, place: int, code: int, votes: list[tuple[int, float]], voted: bool) -> dict[str, float]:
-    """Texts that may be right, with the log-probability that they belong there."""
+def _value(eyes: Eyes, row: int, number: int) -> str | None:
+    """What stands in a cell, by the number of its column; None for no column, and where it is blank."""
+    column = eyes.table.columns[eyes.plan.places[number]]
+    code = int(column.codes[row])
+    return None if number < 0 or code < 0 else column.values[code]
+
+
+def _candidates(
+    eyes: Eyes, place: int, code: int, votes: list[tuple[int, float]], voted: bool, exchanged: str | None
+) -> dict[str, float]:
+    """Texts that may be right, with the log-probability that they belong there.
+
+    Args:
+        eyes: on the table.
+        place: of the column.
+        code: of what stands there.
+        votes: codes and log-probabilities.
+        voted: whether rows vote on the column.
+        exchanged: what stands in the cell that this one changed places with.
+    """
     column, known = eyes.table.columns[place], eyes.texts[place]
     # Where nothing stands, another word for nothing is no help.
     empty = code < 0 or bool(known.placeholder[code])
@@ -184,22 +208,27 @@ def _candidates(eyes: Eyes, place: int, code: int, votes: list[tuple[int, float]
         # A text that the table does not hold is as likely as one that it holds once.
         add(known.rewritten[code], 1)
         add(known.spelt[code], 1)
+        add(exchanged, 1)
     return candidates
 
 
-def _ranked(value: str | None, candidates: dict[str, float], far: float) -> list[tuple[str, float, float]]:
+def _ranked(
+    value: str | None, candidates: dict[str, float], far: float, same: Collection[str | None] = ()
+) -> list[tuple[str, float, float]]:
     """Candidates, best first: text, log of its share among all, and what the vote gave it.
 
     Args:
         value: what stands there; None where it is blank.
         candidates: texts that may be right, with the log-probability that they belong there.
         far: log-probability that the value stands in place of any other.
+        same: texts that explain the value by themselves.
     """
     if not candidates:
         return []
     texts = list(candidates)
     belongs = np.array([candidates[text] for text in texts])
     slips = np.zeros(len(texts)) if value is None else np.maximum(typed_as(texts, [value] * len(texts)) - WHICH, far)
+    slips[[text in same for text in texts]] = SAME
     score = belongs + slips
     share = score - np.logaddexp.reduce(score)
     order = sorted(range(len(texts)), key=lambda i: (-score[i], texts[i]))

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from carat.auditing.contained import Relations
+from carat.auditing.exchanges import exchanged
 from carat.auditing.pages import Pages
 from carat.auditing.readers import SAID
 from carat.auditing.table import AuditTable
@@ -175,8 +176,14 @@ class Eyes:
             parts.append(np.broadcast_to(usual, (len(codes), len(OF_COLUMNS))))
             found = np.concatenate(parts, axis=1)
             told[:, number, begin : begin + found.shape[1]] = torch.from_numpy(found)
-        told[..., NAMES.index(IN_ROWS[0])] = torch.from_numpy(plan.relations.told(self.table, plan.places, index))
+        contained = plan.relations.told(self.table, plan.places, index)
+        told[..., NAMES.index("contained")] = torch.from_numpy(contained)
+        told[..., NAMES.index("exchanged")] = torch.from_numpy(self.exchanged(index) >= 0).float()
         return told
+
+    def exchanged(self, rows: np.ndarray) -> np.ndarray:
+        """See `exchanges`: with which column each cell of some rows changed places, int64 [r, c]; −1 for none."""
+        return exchanged(self.table, self.texts, self.plan.places, rows)
 
 
 def _lift(votes: Tensor, rows: Tensor) -> np.ndarray:
@@ -196,7 +203,7 @@ def _own_ways(known: ValueTexts, codes: np.ndarray, lift: np.ndarray) -> frozens
     """
     cells: dict[str, list[float]] = {}
     for code, much in zip(codes.tolist(), lift.tolist(), strict=True):
-        pattern = known.pattern[code] if code >= 0 else None
+        pattern = known.pattern[code] if code >= 0 and not known.same[code] else None
         if pattern is not None:
             cells.setdefault(pattern, []).append(much)
     return frozenset(

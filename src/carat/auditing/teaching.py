@@ -16,6 +16,10 @@ from carat.auditing.splitting import splits_of
 from carat.data.text import to_text
 from carat.errors import InputError, nearest
 
+FITTING, BY_CHANCE = 0.8, 0.05
+"""A list is about a table if this share of its cells stands there; if it is known to have been made for a table that
+was not the same to the letter, they must also be so rare that they would hardly fit by chance."""
+
 
 @dataclass(frozen=True)
 class Taught:
@@ -107,6 +111,7 @@ def taught(cells: CellList, reading: Reading) -> Taught:
     list is of another month's table) still teaches by its content: the same column, value and proposal are not shown
     again if they were rejected, and rewrites are learned from.
     """
+    here = is_about(cells, reading)
     places: dict[str, list[int]] = {}
     for place, column in enumerate(reading.table.columns):
         places.setdefault(column.name, []).append(place)
@@ -124,7 +129,7 @@ def taught(cells: CellList, reading: Reading) -> Taught:
         if decision.word == "reject" and cell.value is not None:
             rejected.add((cell.column, cell.value, cell.proposal))
         right = _truth(cell, decision)
-        found = _found(cell, reading, rows, places[cell.column])
+        found = _found(cell, reading, rows, places[cell.column]) if here else None
         if found is None:
             if right is not None and cell.value is not None:
                 rewrites.append((cell.column, cell.value, right))
@@ -145,6 +150,35 @@ def taught(cells: CellList, reading: Reading) -> Taught:
         frozenset(rejected),
         tuple(rewrites),
     )
+
+
+def is_about(cells: CellList, reading: Reading) -> bool:
+    """Whether the rows of a list are those of a table.
+
+    Names of rows say which row is meant; numbers do so in one table alone. In another month's, the row of that number
+    is somebody else's, and now and then it holds the same value.
+    """
+    rows = _rows(reading)
+    checked = [cell for cell in cells if cell.checked]
+    known = (cells.about.get("origin") or {}).get("fingerprint")
+    if rows or known == reading.fingerprint or not checked:
+        return True
+    places: dict[str, list[int]] = {}
+    for place, column in enumerate(reading.table.columns):
+        places.setdefault(column.name, []).append(place)
+    fits, chance = 0, 0.0
+    for cell in checked:
+        found = _found(cell, reading, rows, places.get(cell.column, []))
+        truth = None if cell.decision is None else _truth(cell, cell.decision)
+        if found is None and truth is not None:  # it may have been fixed since
+            found = _found(replace(cell, value=truth or None), reading, rows, places.get(cell.column, []))
+        if found is not None:
+            column = reading.table.columns[found[1]]
+            code = int(column.codes[found[0]])
+            held = column.blank if code < 0 else int(column.counts[code])
+            fits, chance = fits + 1, chance + np.log(held / reading.table.rows)
+    # Where it is known that the table is not the same, a cell or two may well fit by chance.
+    return fits >= FITTING * len(checked) and (known is None or chance <= np.log(BY_CHANCE))
 
 
 def _truth(cell: ListedCell, decision: Decision) -> str | None:

@@ -20,6 +20,7 @@ from carat.data.spelling import (
     bound,
     distance,
     key,
+    moments,
     nearest,
     placeholders,
     shapes,
@@ -44,7 +45,7 @@ OF_VALUES = (
 """What is said of every value of a column."""
 OF_CELLS = ("like the first", "a slip from the first", "like the second", "a slip from the second")
 """What is said of a cell and the values that the votes put there."""
-IN_ROWS = ("contained",)
+IN_ROWS = ("contained", "exchanged")
 """What is said of a cell and the other cells of its row."""
 RANKED = ("margin", "margin again", "witnesses, sum", "coarse shape", "fine shape", "rarest letters")
 """Signals told once more as how unusual they are in their column: log of the share of cells as bad or worse."""
@@ -63,9 +64,11 @@ class ValueTexts:
         told: `OF_VALUES` of every value, float32 [V + 1, F]; the last row is a blank cell's.
         near: place of the nearest more frequent value, int64 [V]; −1 for none.
         variant: place of the dominant value that differs in case, spacing, signs, accents or order alone, int64 [V].
-        rewritten: the value without, or with, an affix; None where nothing is proposed, [V].
+        rewritten: the value without, or with, an affix, or as a date in the usual form; None where nothing is proposed,
+            [V].
+        same: whether the rewritten text says the same, and is no other value, bool [V].
         spelt: the value with common words in place of misspelt ones; None where none is, [V].
-        pattern: what that affix is, [V].
+        pattern: what was done to it, [V].
         placeholder: which values stand for nothing, bool [V].
         elsewhere: column in which the value is at home, int64 [V]; −1 for none.
         usual: `OF_COLUMNS` without the first, [5].
@@ -76,6 +79,7 @@ class ValueTexts:
     near: np.ndarray
     variant: np.ndarray
     rewritten: list[str | None]
+    same: np.ndarray
     spelt: list[str | None]
     pattern: list[str | None]
     placeholder: np.ndarray
@@ -141,6 +145,7 @@ def _copied(
         back[joined(known.near, made.near)],
         back[joined(known.variant, made.variant)],
         listed(known.rewritten, made.rewritten),
+        joined(known.same, made.same),
         listed(known.spelt, made.spelt),
         listed(known.pattern, made.pattern),
         joined(known.placeholder, made.placeholder),
@@ -178,7 +183,10 @@ def _of_column(
     near = nearest(values, counts, ratio=RATIO)
     has_near = near.index >= 0
     variant = _variants(values, counts)
-    rewritten = Affixes([None] * size, [None] * size) if column.typed else affixes(values, counts)
+    nobody: list[str | None] = [None] * size
+    ends, days = (Affixes(nobody, nobody),) * 2 if column.typed else (affixes(values, counts), moments(values, counts))
+    same = np.array([day is not None for day in days.text], dtype=bool)
+    rewritten = [day or end for day, end in zip(days.text, ends.text, strict=True)]
     nothing = placeholders(values, counts)
     elsewhere, foreign = _elsewhere(values, counts, place, homes)
     told = np.zeros((size + 1, len(OF_VALUES)), dtype=np.float32)
@@ -189,7 +197,7 @@ def _of_column(
     told[:size, [4, 5, 9, 10]] = _of_forms(column, lengths, usual)
     told[:size, 6] = foreign
     told[:size, 7] = nothing
-    told[:size, 8] = [text is not None for text in rewritten.text]
+    told[:size, 8] = [text is not None for text in rewritten]
     told[:size, 11], spelt = misspelt(values, counts)
     told[:size, 12] = off_template(values, counts)
     weight = counts / cells
@@ -198,9 +206,10 @@ def _of_column(
         told,
         near.index,
         variant,
-        rewritten.text,
+        rewritten,
+        same,
         spelt,
-        rewritten.pattern,
+        [day or end for day, end in zip(days.pattern, ends.pattern, strict=True)],
         nothing,
         elsewhere,
         np.array(habit, np.float32),

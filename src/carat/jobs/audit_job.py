@@ -231,10 +231,10 @@ class AuditJob:
             self.remark("decisions", f"learned from {len(lesson):,} decided cell{'' if len(lesson) == 1 else 's'}")
         else:
             text = (
-                f"none of the decided cells is in {label}: what carries over is which values you said are right, and "
-                "changes that you made at least twice"
+                f"the decisions are not about the rows of {label}: what carries over is which values you said are "
+                "right, and changes that you made at least twice"
             )
-            self.remark("decisions", text)
+            self.remark("decisions", text, remedies=("id",) if self.options.id is None else ())
         for each in found.patterns:
             text = f"{each.name} ({each.decided:,} decided, {each.cells:,} cells in all)"
             self.remark(

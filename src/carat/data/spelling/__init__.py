@@ -1,6 +1,7 @@
 """How the values of a column are written: shapes, variants, near spellings, affixes, words for nothing."""
 
 from carat.data.spelling.affixes import Affixes, affixes
+from carat.data.spelling.moments import moments
 from carat.data.spelling.near import Near, bound, nearest
 from carat.data.spelling.placeholders import is_placeholder, placeholders
 from carat.data.spelling.shapes import shape, shapes
@@ -20,6 +21,7 @@ __all__ = [
     "typed_as",
     "affixes",
     "Affixes",
+    "moments",
     "is_placeholder",
     "placeholders",
 ]
