@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import carat
-from carat.auditing.decisions import CellList, Decision, list_of, read_cells
+from carat.auditing.decisions import CellList, Decision, ListedCell, list_of, read_cells
 from carat.errors import InputError
 from tests.auditing.applying.support import added, listed, row, write_list
 from tests.support.audits import cities, fake_audit
@@ -86,15 +86,15 @@ def test_decisions(said: str | None, decision: Decision | None) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("0,a,x,,,y,,,,,yes\n", "row 2: the decision 'yes' is not known; write accept, reject, wrong, or =text"),
+        ("0,a,x,,,y,,,,,yes\n", "line 2: the decision 'yes' is not known; write accept, reject, wrong, or =text"),
         ("0,a,x,,,y,,,,,#NAME?\n", "type an apostrophe before it: '=text"),
-        ("0,a,x,,,,,,,,accept\n", "row 2: there is no suggested fix to accept"),
-        ("0,a,x,,,y,,,,,\n,a,,,,,,,,,accept\n", "row 3: `record` is empty"),
-        ("0,,,,,,,,,,=z\n", "row 2: `column` is empty"),
-        ("0,a,x,,,y,much,,,,\n", "row 2: `confidence` is 'much', not a probability"),
-        ("0,a,x,,1.5,y,,,,,\n", "row 2: `error` is '1.5', not a probability"),
-        ("0,a,x,,,y,,,,,accept\n0,a,,,,,,,,,reject\n", "rows 2 and 3 decide differently about the same cell"),
-        ("17,a,x,,,y,,,,,=1\n17.0,a,,,,,,,,,=2\n", "rows 2 and 3 decide differently about the same cell"),
+        ("0,a,x,,,,,,,,accept\n", "line 2: there is no suggested fix to accept"),
+        ("0,a,x,,,y,,,,,\n,a,,,,,,,,,accept\n", "line 3: `record` is empty"),
+        ("0,,,,,,,,,,=z\n", "line 2: `column` is empty"),
+        ("0,a,x,,,y,much,,,,\n", "line 2: `confidence` is 'much', not a probability"),
+        ("0,a,x,,1.5,y,,,,,\n", "line 2: `error` is '1.5', not a probability"),
+        ("0,a,x,,,y,,,,,accept\n0,a,,,,,,,,,reject\n", "lines 2 and 3 decide differently about the same cell"),
+        ("17,a,x,,,y,,,,,=1\n17.0,a,,,,,,,,,=2\n", "lines 2 and 3 decide differently about the same cell"),
         ("0,a,x\n", "line 2: 3 cells instead of 11 (0,a,x); add the missing commas"),
     ],
 )
@@ -104,6 +104,15 @@ def test_one_clear_line_with_the_row(tmp_path: Path, lines: str, message: str) -
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
     assert "cells.csv" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("label", "unit"),
+    [("a.csv", "line"), ("A.CSV.GZ", "line"), ("a.jsonl", "line"), ("a.xlsx", "row"), ("a.parquet", "row")],
+)
+def test_a_text_has_lines_and_a_sheet_has_rows(label: str, unit: str) -> None:
+    assert CellList((), label).where(ListedCell(29, "0", "City")) == f"{label}, {unit} 29"
+    assert CellList(()).where(ListedCell(29, "0", "City")) == "the list, row 29"
 
 
 @pytest.mark.parametrize(

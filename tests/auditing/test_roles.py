@@ -86,7 +86,7 @@ def test_left_out_by_name_and_the_id() -> None:
     cells = drawn(["a", "b"])
     assert role_of(cells, without=["it"]) == ("left out", "left out by name")
     assert role_of(cells, columns=["other"]) == ("left out", "not among the columns you named")
-    assert role_of([f"u{n}" for n in range(9)], id="it") == ("left out", "names the rows")
+    assert role_of([f"u{n}" for n in range(9)], id="it") == ("left out", "used as the row ID")
     assert role_of(cells, columns=["other"], also=["it"]) == ("voted", "")
 
 

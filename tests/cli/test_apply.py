@@ -73,7 +73,8 @@ def test_json_and_quiet(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     [
         (["cells.csv", "t.csv", "--out", "-"], "--out must name a file"),
         (["cells.csv", "t.csv", "--out", "o.csv", "--certain", "2"], "--certain is a probability"),
-        (["cells.csv", "t.csv", "--out", "t.csv"], "already exists; use --force to replace it"),
+        (["cells.csv", "t.csv", "--out", "cells.csv"], "already exists; use --force to replace it"),
+        (["cells.csv", "t.csv", "--out", "t.csv"], "is the table itself"),
         (["cells.csv", "t.csv", "--out", "t.csv", "--force"], "is the table itself"),
         (["cells.csv", "t.csv", "--out", "o.csv", "--id", "Kind"], "no row of t.csv is named 'N-003'"),
         (["cells.csv", "t.csv", "--out", "o.csv", "--id", "nummer"], "did you mean 'number'"),
@@ -121,8 +122,8 @@ def test_fixed_straight_from_an_audit(folder: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("table", "fixed", "message"),
     [
-        ("t.csv", "t.csv", "already exists"),
-        ("t.csv", "o.parquet", "stays csv"),
+        ("t.csv", "t.csv", "is the table itself"),
+        ("t.csv", "o.parquet", "keeps the format of the original; choose a name that ends in .csv"),
         ("flights", "o.csv", "--fixed corrects a copy of a file"),
         ("t.csv", "-", "--fixed must name a file"),
     ],

@@ -190,7 +190,7 @@ def test_a_real_terminal_has_bars_and_colours(rows: Path) -> None:
     assert "finding fixes" in text
     assert "100%" in text
     assert "\x1b[1;32m" in text
-    assert "4 rows," in bare(text)
+    assert "for 3 of 4 rows (method instant)" in bare(text)
 
 
 @pytest.mark.parametrize("command", ["score", "explain", "recourse"])

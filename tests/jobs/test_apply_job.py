@@ -76,6 +76,12 @@ def test_a_file_edited_since_is_not_taken_back(work: Path) -> None:
     assert snapshot(work) == before
 
 
+def test_a_log_says_which_table_it_is_about(work: Path) -> None:
+    ApplyJob("cells.csv", "t.csv", "o.csv").run()
+    with pytest.raises(InputError, match=r"t\.csv: is not the table that these changes made; give o\.csv"):
+        RevertJob("o.csv.changes.jsonl", "t.csv", "b.csv").run()
+
+
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
@@ -105,9 +111,10 @@ def test_a_damaged_record(work: Path, harm: Any, message: str) -> None:
         ("cells.csv", "none.csv", "o.csv", "none.csv: no such file"),
         ("cells.csv", "-", "o.csv", "name the file instead of -"),
         ("none.csv", "t.csv", "o.csv", "none.csv: no such file"),
-        ("cells.csv", "t.csv", "t.csv", "already exists"),
-        ("cells.csv", "t.csv", "o.parquet", "stays csv; choose a name that ends in .csv"),
-        ("cells.csv", "t.csv", "o.txt", "a table ends in"),
+        ("cells.csv", "t.csv", "t.csv", "is the table itself"),
+        ("cells.csv", "t.csv", "cells.csv", "already exists"),
+        ("cells.csv", "t.csv", "o.parquet", "keeps the format of the original; choose a name that ends in .csv"),
+        ("cells.csv", "t.csv", "o.txt", "choose a name that ends in .csv"),
         ("cells.csv", "t.csv", "none/o.csv", "there is no folder"),
     ],
 )

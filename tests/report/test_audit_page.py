@@ -44,7 +44,7 @@ def test_says_how_much_is_suspicious(tmp_path: Path) -> None:
     assert "13 suspicious cells" in said
     assert "12 of 60 rows have one" in said
     assert "2.1% of the checked cells are wrong, as an estimate" in said
-    assert "nothing predicts Goods" in said
+    assert "Nothing predicts Goods" in said
     assert "City 6 10.0%" in said
     assert "Lieth → Leith 3×" in said
     assert "from ports.csv with 60 rows" in said
@@ -226,5 +226,5 @@ def test_from_an_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carat.auditing.audit.audit_table", fake_audit)
     said = seen(written(carat.audit(cities(), id="number"), tmp_path))
     assert "4 suspicious cells" in said
-    assert "number (names the rows)" in said
+    assert "number (used as the row ID)" in said
     assert "Kind (only one value)" in said

@@ -84,7 +84,7 @@ def test_other_rows_are(model: carat.Model) -> None:
         assert "aged" in codes(job), job.name
     assert jobs[0].summary.facts()["shares"]["unseen"] == 0.25
     told = next(remark.text for remark in jobs[0].summary.remarks if remark.code == "aged")
-    assert told.startswith("the model shows its age: 25% of these rows have a value that is new to the model")
+    assert told.startswith("the model is out of date: 25% of these rows have a value that is new to the model")
     assert told.endswith("an update is due")
     after = model.update(strange, all=True)
     assert "aged" not in codes(score(after, strange.slice(0, 100)))
@@ -101,7 +101,7 @@ def test_training_rows_are_no_sign(model: carat.Model) -> None:
 def test_the_page_says_so(model: carat.Model, tmp_path: Path) -> None:
     strange = frame([{**row, "Good": "Brand new"} for row in planted_table(100, seed=9).to_pylist()])
     model.recourse(strange, top=3, k=2).report(tmp_path / "page.html")
-    assert "the model shows its age" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "the model is out of date" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_usual_shares_are_those_of_the_held_out_rows() -> None:

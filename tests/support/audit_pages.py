@@ -43,7 +43,7 @@ def result_of(
             ColumnReport(
                 column.name,
                 "left out" if column.name == id else "voted",
-                "names the rows" * (column.name == id),
+                "used as the row ID" * (column.name == id),
                 len(column.values),
                 column.blank,
                 int((columns == place).sum()),

@@ -115,7 +115,12 @@ class CellList:
 
     def where(self, cell: ListedCell) -> str:
         """How messages call a row of the list."""
-        return f"{self.label}, row {cell.line}"
+        return f"{self.label}, {self.unit} {cell.line}"
+
+    @property
+    def unit(self) -> str:
+        """What messages call a row of the list: `line` or `row`."""
+        return unit_of(self.label)
 
 
 WEIGHED = ("proposal", "confidence")
@@ -206,6 +211,11 @@ def plain_record(text: str) -> str:
     return re.sub(r"^(\d+)[.,]0+$", r"\1", text.strip())
 
 
+def unit_of(label: str) -> str:
+    """What messages call a row of a list: in a text `line`, as rows of the table count from 0 and are other ones."""
+    return "line" if label.lower().endswith((".csv", ".csv.gz", ".jsonl")) else "row"
+
+
 def _about(path: Path) -> dict[str, Any]:
     """What the file beside a list says; nothing where there is none that can be read as such."""
     try:
@@ -272,7 +282,7 @@ def _texts(column: pa.ChunkedArray, name: str, *, keep_empty: bool) -> list[str 
 
 def _cell(row: Mapping[str, str | None], line: int, label: str) -> ListedCell:
     def fault(what: str) -> InputError:
-        return InputError(f"{label}, row {line}: {what}")
+        return InputError(f"{label}, {unit_of(label)} {line}: {what}")
 
     record, column = row["record"], row["column"]
     if record is None or column is None:
@@ -335,7 +345,8 @@ def _joined(same: Sequence[ListedCell], label: str) -> Sequence[ListedCell]:
     for other in made[1:]:
         if other.decision != made[0].decision:
             raise InputError(
-                f"{label}: rows {made[0].line} and {other.line} decide differently about the same cell; keep one"
+                f"{label}: {unit_of(label)}s {made[0].line} and {other.line} decide differently about the same cell; "
+                "keep one"
             )
     base = next((cell for cell in same if cell.kind or cell.proposal is not None), same[0])
     value = next((cell for cell in same if cell.checked), base)

@@ -116,7 +116,7 @@ class Lessons:
         columns = max(len(plan.places), 1)
         self.rows = np.sort(generator.permutation(table.rows)[:ROWS])
         count = int(np.clip(round(CELLS / max(len(self.rows) * columns, 1)), 1, COPIES))
-        stage = run.observer.stage("making slips to learn from", count)
+        stage = run.observer.stage("making practice errors", count)
         self.copies = []
         for number in range(count):
             self.copies.append(_copy(eyes, texts, self.rows, run.seed_of("audit copy", str(number)), kinds))

@@ -179,7 +179,7 @@ class Describing:
             return spaces(value)
         if usual and value.isdigit() and set(usual) == {"9"} and len(value) != len(usual):
             return [f"it has {len(value)} digit{'' if len(value) == 1 else 's'} where the others have {len(usual)}"]
-        return ["its form is foreign to this column"]
+        return ["it is written differently from the rest of this column"]
 
 
 def _apart(value: str, text: str) -> int:

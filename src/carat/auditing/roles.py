@@ -26,7 +26,7 @@ FEW = 50
 CODE = re.compile(r"\d+\Z")
 
 UNIQUE = "a different value in every row"
-NAMES_ROWS = "names the rows"
+NAMES_ROWS = "used as the row ID"
 NOT_NAMED = "not among the columns you named"
 BY_NAME = "left out by name"
 CHOSEN = (NAMES_ROWS, NOT_NAMED, BY_NAME)

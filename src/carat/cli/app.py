@@ -22,6 +22,7 @@ import typer
 from rich.console import Console
 
 from carat._version import __version__
+from carat.cli.mistyped import in_words
 from carat.errors import CaratError, InputError
 from carat.launched import Launched
 
@@ -36,7 +37,8 @@ Find the unusual rows of a table: which values do not belong together, and what 
 
     carat audit shipments.csv --out cells.csv --report page.html
 
-[bold]Fix[/bold] the table: write your decisions into the list, and apply it:
+[bold]Fix[/bold] the table: write your decisions into the list. A corrected copy gets them, and every undecided fix \
+that is certain enough ([cyan]--decided-only[/cyan] leaves those):
 
     carat apply cells.csv shipments.csv --out fixed.csv
 
@@ -169,8 +171,9 @@ def _speak_utf8() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """As `main`, but give the exit code back."""
+    typed = spelled_out(sys.argv[1:] if arguments is None else arguments)
     try:
-        result: Any = app(args=spelled_out(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+        result: Any = app(args=typed, standalone_mode=False)
     except CaratError as error:
         return _fail(with_flags(str(error)), 2)
     except typer.Exit as error:
@@ -185,9 +188,9 @@ def run(arguments: list[str] | None = None) -> int:
         return _fail(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
     except Exception as error:
         if hasattr(error, "format_message"):  # a usage error of the option parser
-            message = error.format_message()
+            message = in_words(error, typed)
             # Without a message the help was asked for by naming no command, and is printed already.
-            return _fail(f"{message} (see {_command(error)} --help)", 2) if message else 0
+            return _fail(message, 2) if message else 0
         if os.environ.get("CARAT_DEBUG"):
             traceback.print_exc()
         return _fail(
@@ -212,13 +215,6 @@ def spelled_out(arguments: list[str]) -> list[str]:
 
 ADDRESS = re.compile(r"auto|local|(ray://)?[^/\\\s]+:\d+")
 """What may stand after --ray; a path may not."""
-
-
-def _command(error: Any) -> str:
-    """The command that a usage error speaks of, as it is typed."""
-    context = getattr(error, "ctx", None)
-    names = [] if context is None else str(context.command_path).split()[1:]
-    return " ".join(["carat", *names])
 
 
 FLAGS = {"domains": "--columns", "start": "--from", "without_patterns": "--without-pattern"} | {

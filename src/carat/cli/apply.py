@@ -20,8 +20,8 @@ def apply(
         str,
         typer.Argument(
             metavar="CELLS",
-            help="The list that carat audit wrote to --out, with your decisions in it; with --revert, "
-            "FILE.changes.jsonl.",
+            help="The list that carat audit wrote to --out or that you downloaded from its page, with your decisions "
+            "in it; with --revert, FILE.changes.jsonl.",
             show_default=False,
             autocompletion=tables,
         ),
@@ -30,7 +30,7 @@ def apply(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="The table that was audited: a csv, csv.gz, parquet or jsonl file. It is not changed.",
+            help="The table that was audited: a csv, csv.gz, parquet, jsonl or xlsx file. It is not changed.",
             show_default=False,
             autocompletion=tables,
         ),
@@ -47,11 +47,12 @@ def apply(
     certain: Annotated[
         float,
         typer.Option(
-            metavar="P", help="Apply suggested fixes you left undecided if their confidence is at least this."
+            metavar="P", help="Apply suggested fixes that you left undecided if their confidence is at least this."
         ),
     ] = 0.9,
     decided_only: Annotated[
-        bool, typer.Option("--decided-only", help="Apply only what you decided; leave everything else.")
+        bool,
+        typer.Option("--decided-only", help="Apply only what you decided; leave undecided fixes, however certain."),
     ] = False,
     revert: Annotated[bool, typer.Option("--revert", help="Undo the changes that FILE.changes.jsonl lists.")] = False,
     id: Annotated[
@@ -68,16 +69,19 @@ def apply(
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON on standard output.")] = False,
 ) -> None:
-    """Fix a table: write a copy of it with the cells changed that you decided on, or that are certain enough.
+    """Fix a table: write a corrected copy, applying your decisions and every undecided fix that is certain enough.
+
+    A fix that you left undecided is applied if its confidence is at least --certain (0.9). With --decided-only it is
+    not.
 
     Write your decisions into the column decision of CELLS: accept (take the suggested fix), reject (the value is
     right), wrong (it is wrong, but you don't know the right value), =text for another value, or = to empty the cell.
     You can also add rows for cells that are not listed: record (the row number or ID), column and decision are enough.
     Row numbers count from 0, without the header: row 205 is line 207 of the file, unless cells hold line breaks.
 
-    Everything else stays as it was, in csv and jsonl files byte for byte: quotes, encoding, line ends. Cells to fix
-    together, such as two that were swapped, are changed together or not at all. A list that does not fit the table is
-    refused.
+    Everything else stays as it was, in csv and jsonl files byte for byte: quotes, encoding, line ends. A workbook keeps
+    its other sheets, styles and formulas. Cells to fix together, such as two that were swapped, are changed together
+    or not at all. A list that does not fit the table is refused.
 
     FILE.changes.jsonl lists every change, and --revert undoes them all.
 

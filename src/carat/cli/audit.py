@@ -60,8 +60,13 @@ def audit(
         ),
     ] = None,
     certain: Annotated[
-        float, typer.Option(metavar="P", help="With --fixed: apply a fix if its confidence is at least this.")
-    ] = 0.9,
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="With --fixed: apply a fix if its confidence is at least this. Default: 0.9.",
+            show_default=False,
+        ),
+    ] = None,
     decisions: Annotated[
         str | None,
         typer.Option(
@@ -118,15 +123,17 @@ def audit(
     minutes: Annotated[
         float | None,
         typer.Option(
-            metavar="N", help="With --profile fast: train for so many minutes at most. Default: 4.", show_default=False
+            metavar="N",
+            help="With --profile fast: train for at most this many minutes. Default: 4.",
+            show_default=False,
         ),
     ] = None,
     steps: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="With --profile fast: train exactly so many steps in all. The number that another audit printed "
-            "repeats that audit.",
+            help="With --profile fast: train exactly this many steps in all. To repeat an audit, pass the number it "
+            "printed.",
             show_default=False,
         ),
     ] = None,
@@ -140,7 +147,7 @@ def audit(
             "--workers",
             min=1,
             metavar="N",
-            help="With --ray: so many processes, each with its own copy of the table. Default: one per processor.",
+            help="With --ray: this many processes, each with its own copy of the table. Default: one per processor.",
             show_default=False,
         ),
     ] = None,
@@ -185,6 +192,8 @@ def audit(
     from carat.cli.audit_view import show as show_cells
     from carat.cli.terminal import Output, judges, terminal
 
+    if certain is not None and fixed is None:
+        raise InputError("--certain is for --fixed; add that, or leave out --certain")
     options = AuditOptions(
         columns=None if columns is None else _names(columns),
         also=_names(also),
@@ -194,7 +203,7 @@ def audit(
         minutes=minutes,
         steps=steps,
         cut=cut,
-        certain=certain,
+        certain=AuditOptions.certain if certain is None else certain,
         top=top,
         seed=seed,
     )
@@ -285,8 +294,8 @@ def _sinks(job: AuditJob, output: Output) -> list[Sink[AuditResult]]:
 def _check_fixed(table: str, fixed: str | None, *, force: bool) -> Path | None:
     """Where the corrected table goes; refused before the work where it could not be written at its end."""
     from carat.auditing.applying.changes import changes_of
-    from carat.auditing.applying.patching import check_pair
     from carat.files import check_place
+    from carat.jobs.apply_job import check_new
 
     if fixed is None:
         return None
@@ -294,7 +303,7 @@ def _check_fixed(table: str, fixed: str | None, *, force: bool) -> Path | None:
         raise InputError(f"--fixed corrects a copy of a file, and {table} is none; save the table as a file first")
     if fixed == "-":
         raise InputError("--fixed must name a file: the log of the changes is written beside it")
-    check_pair(Path(table), Path(fixed), force=force)
+    check_new(Path(table), Path(fixed), force=force)
     check_place(changes_of(Path(fixed)), force=force)
     return Path(fixed)
 

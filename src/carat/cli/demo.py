@@ -16,7 +16,7 @@ def demo(
         Path, typer.Option(metavar="DIR", help="Folder to write to. Files of an earlier demo are replaced.")
     ] = Path("carat-demo"),
 ) -> None:
-    """See carat work on bundled flight data: learn what is normal, spoil some rows, then find, explain and fix them.
+    """See carat work on bundled flight data: learn what is normal, corrupt some rows, then find, explain and fix them.
 
     Takes two to three minutes on two cores. Writes the model, all outputs and report.html, a page for any browser.
     """

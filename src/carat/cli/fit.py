@@ -36,7 +36,7 @@ def fit(
     ] = None,
     numeric: Annotated[
         str | None,
-        typer.Option(metavar="A=10,B=5,…", help="Use these columns of numbers, cut into so many ranges each."),
+        typer.Option(metavar="A=10,B=5,…", help="Use these columns of numbers, cut into this many ranges each."),
     ] = None,
     without: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Leave these columns out, such as an outcome known later.")
@@ -69,7 +69,7 @@ def fit(
         float | None,
         typer.Option(
             metavar="M",
-            help="Train for so many minutes at most. Default: 4 in fast, no limit in paper; inf for no limit.",
+            help="Train for at most this many minutes. Default: 4 in fast, no limit in paper; inf for no limit.",
             show_default=False,
         ),
     ] = None,
@@ -77,7 +77,7 @@ def fit(
         int | None,
         typer.Option(
             metavar="N",
-            help="Train exactly so many steps in all. The number that another fit printed repeats that fit.",
+            help="Train exactly this many steps in all. To repeat a fit, pass the number it printed.",
             show_default=False,
         ),
     ] = None,

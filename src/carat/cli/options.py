@@ -121,7 +121,7 @@ Workers = Annotated[
         "--workers",
         min=1,
         metavar="N",
-        help="With --ray: so many processes, each with its own copy of the model. Default: one per processor.",
+        help="With --ray: this many processes, each with its own copy of the model. Default: one per processor.",
         show_default=False,
     ),
 ]

@@ -150,8 +150,9 @@ def recourse(
     show_records(strangest.explained)
     done = job.summary
     conclude(
-        f"{output.named}{many(done.records, 'row')}, {many(done.counterfactuals, 'suggested fix', 'suggested fixes')} "
-        f"by {job.method.name}{_without_any(done.records_without_repair, beside)}{output.hint(done.records)}",
+        f"{output.named}{many(done.counterfactuals, 'suggested fix', 'suggested fixes')} for "
+        f"{_served(done.records, done.records_without_repair)} (method {job.method.name})"
+        f"{_without_any(done.records_without_repair, beside)}{output.hint(done.records)}",
         {
             "out": output.file,
             "report": None if report is None else str(report),
@@ -166,6 +167,15 @@ def recourse(
     )
     if page is not None:
         say(f"{report}: {many(page.listed, 'row')} to look at in a browser", quiet=quiet or as_json)
+
+
+def _served(rows: int, without: int) -> str:
+    """How many rows the fixes are for.
+
+    >>> _served(5, 0), _served(5, 1)
+    ('5 rows', '4 of 5 rows')
+    """
+    return many(rows, "row") if not without else f"{rows - without:,} of {many(rows, 'row')}"
 
 
 def _without_any(rows: int, beside: Path | None) -> str:

@@ -21,7 +21,7 @@ def update(
         str | None,
         typer.Argument(
             metavar="[DATA]",
-            help="Rows to add: a csv, csv.gz, parquet or jsonl file, or - for JSON lines on standard input.",
+            help="Rows to add: a csv, csv.gz, parquet, jsonl or xlsx file, or - for JSON lines on standard input.",
             show_default=False,
             autocompletion=tables,
         ),
@@ -58,8 +58,8 @@ def update(
 ) -> None:
     """Take new rows into a model, and others out of it, in seconds.
 
-    New rows join the counts and the memory, and new values become known. The threshold and the alarm are set again on
-    the newest rows. Rows that the model calls anomalous are skipped, or errors would vouch for themselves.
+    New rows join the counts and the memory, and new values become known. The threshold and the alarm are recalibrated
+    on the newest rows. Rows that the model calls anomalous are skipped, or errors would vouch for themselves.
 
     Networks are not trained again. To them, values that came later are new, and what they learned from forgotten rows
     stays in their weights until the next fit.

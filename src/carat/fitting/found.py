@@ -28,7 +28,7 @@ def in_words(training: Mapping[str, Any]) -> list[str]:
         both, alone = (found["roc_auc"][way] for way in ("gate", "score"))
         said.append(
             f"A row with a wrong value is listed above a normal one in {_percent(both)} of cases "
-            f"({_percent(alone)} by the score alone)"
+            f"({_percent(alone)} by the score alone); the wrong values are made up for this check"
         )
     return said
 

@@ -88,7 +88,7 @@ class ApplyJob:
         self.table, self.out, self.force = _file(table), Path(out), force
         self.rules, self.id, self.encoding = rules or Rules(), id, encoding
         self.observer = _Heeding(observer or Silent(), cancel or Cancel())
-        check_pair(self.table, self.out, force=force)
+        check_new(self.table, self.out, force=force)
         check_place(changes_of(self.out), force=force)
         if isinstance(cells, str | Path) and self.out.exists() and Path(cells).exists():
             _check_other(self.out, Path(cells))
@@ -171,7 +171,7 @@ class RevertJob:
     ) -> None:
         self.table, self.out = _file(table), Path(out)
         self.observer = _Heeding(observer or Silent(), cancel or Cancel())
-        check_pair(self.table, self.out, force=force)
+        check_new(self.table, self.out, force=force)
         if self.out.exists() and Path(changes).exists():
             _check_other(self.out, Path(changes))
         self.changes: Changes = read_changes(Path(changes))
@@ -212,6 +212,20 @@ def _file(table: str | Path) -> Path:
     if format_of(path) != "xlsx" and not path.is_file():
         raise InputError(f"{path}: no such file")
     return path
+
+
+def check_new(table: Path, out: Path, *, force: bool) -> None:
+    """Refuse, before any work, a new file that could not take the corrected table.
+
+    What only another name can mend is said first: neither `force` nor a package would help there.
+    """
+    kind = format_of(table)
+    if kind != format_of(out):
+        raise InputError(
+            f"{out}: the corrected table keeps the format of the original; choose a name that ends in .{kind}"
+        )
+    check_pair(table, out, force=True)
+    check_place(out, force=force)
 
 
 def _check_other(out: Path, given: Path) -> None:

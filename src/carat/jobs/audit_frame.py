@@ -46,8 +46,8 @@ def audit(
         without: leave these columns out.
         id: column that identifies a row. By default, that is the row number or the index label of a pandas frame.
         profile: `instant`, or `fast`, which also trains small networks over the rows and takes a few minutes.
-        minutes: with `fast`, train for so many minutes at most, all networks together; 4 by default.
-        steps: with `fast`, train exactly so many steps in all. The number that another audit reported repeats it.
+        minutes: with `fast`, train for at most this many minutes, all networks together; 4 by default.
+        steps: with `fast`, train exactly this many steps in all. To repeat an audit, pass the number it reported.
         cut: cells whose probability of being wrong is at least this are listed.
         top: only so many of the most suspicious cells. Cells that are fixed together stay together, so there may be a
             few more.

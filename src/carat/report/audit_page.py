@@ -93,7 +93,7 @@ def render_audit(result: AuditResult, *, title: str | None = None, advance: Call
         unfolded=COLUMNS,
         by_text=[report for report in result.columns if report.role == "text"],
         left_out=[report for report in result.columns if report.role == "left out"],
-        remarks=[sentence(remark.text) for remark in result.remarks if remark.code not in SAID],
+        remarks=[_sentence(remark.text) for remark in result.remarks if remark.code not in SAID],
         footer=_footer(result, files),
         files=files,
         data=as_script(data),
@@ -188,6 +188,11 @@ def _glance(result: AuditResult) -> list[dict[str, Any]]:
             }
         )
     return sorted(columns, key=lambda column: -column["count"])
+
+
+def _sentence(remark: str) -> str:
+    """A remark as it stands on a page: by itself, while on a terminal it is one of several lines."""
+    return sentence(remark[:1].upper() + remark[1:])
 
 
 def _footer(result: AuditResult, files: FileNames) -> list[str]:

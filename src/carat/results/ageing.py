@@ -151,7 +151,7 @@ def in_words(usual: Usual | None, met: Counted) -> str | None:
         "rows held out of training"
         for name in unusual[:1]
     ]
-    return f"the model shows its age: {said[0]}; an update is due"
+    return f"the model is out of date: {said[0]}; an update is due"
 
 
 def described(usual: Usual) -> str:

@@ -63,8 +63,8 @@ def choose(cells: CellList, rules: Rules) -> Chosen:
     undecided = next((cell for cell in cells if cell.decision is None), None)
     if cells.lacks and undecided is not None and not rules.decided_only:
         raise InputError(
-            f"{cells.label}: no column '{cells.lacks[0]}', and row {undecided.line} is undecided; put the column back, "
-            "or use `decided_only`"
+            f"{cells.label}: no column '{cells.lacks[0]}', and {cells.unit} {undecided.line} is undecided; put the "
+            "column back, or use `decided_only`"
         )
     groups: dict[str, list[ListedCell]] = {}
     for cell in cells:
@@ -93,15 +93,15 @@ def _take_together(group: Sequence[ListedCell], rules: Rules, found: Chosen, cel
     refused = [cell for cell in group if cell.decision is not None and cell.decision.word in ("reject", "wrong")]
     if accepted and refused:
         raise InputError(
-            f"{cells.label}: rows {accepted[0].line} and {refused[0].line} are fixed together (group "
+            f"{cells.label}: {cells.unit}s {accepted[0].line} and {refused[0].line} are fixed together (group "
             f"{group[0].group}) but decided differently; decide both the same way, or clear their `group`"
         )
     if accepted:
         without = next((cell for cell in group if cell.proposal is None), None)
         if without is not None:
             raise InputError(
-                f"{cells.where(without)}: has no suggested fix, but row {accepted[0].line}, which is fixed together "
-                "with it, is accepted; write =text with the right value, or clear their `group`"
+                f"{cells.where(without)}: has no suggested fix, but {cells.unit} {accepted[0].line}, which is fixed "
+                "together with it, is accepted; write =text with the right value, or clear their `group`"
             )
         # Half of a swap is worse than none: what is accepted takes the rest of its group along.
         found.choices += [Choice(cell, cell.proposal or "", "you") for cell in group]

@@ -68,8 +68,8 @@ def plan(
         other = made.setdefault((place.row, place.column), (edit, choice))
         if other[0].after != after:
             raise InputError(
-                f"{cells.label}: rows {other[1].cell.line} and {choice.cell.line} change the same cell to different "
-                "values; keep one"
+                f"{cells.label}: {cells.unit}s {other[1].cell.line} and {choice.cell.line} change the same cell to "
+                "different values; keep one"
             )
     ordered = [made[key] for key in sorted(made)]
     return Plan([edit for edit, _ in ordered], [choice for _, choice in ordered], left, source.names)

@@ -26,7 +26,11 @@ def revert(table: Path, target: Path, changes: Changes, *, pack: bool, observer:
         InputError: where the table has been edited since, or the log does not lead back to the original.
     """
     if checksum(table) != changes.about.get("after"):
-        raise InputError(f"{table}: is not the table that this log is about, or has been edited since")
+        given = changes.about.get("file", "the corrected table")
+        raise InputError(
+            f"{table}: is not the table that these changes made; give {given} as carat apply wrote it (if it has been "
+            "edited since, they can't be undone)"
+        )
     if changes.splices is None:
         edits = [Edit(edit.row, edit.column, edit.after, edit.before) for edit in changes.edits]
         patch(table, target, edits, (), pack=pack, encoding=None, observer=observer)
