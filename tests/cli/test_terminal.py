@@ -352,7 +352,7 @@ def test_tab_completes(rows: Path) -> None:
 
 
 def test_what_tab_offers_is_what_there_is(tmp_path: Path) -> None:
-    assert {*offered()} == {*METHODS, *BASELINES} - {"fimap", "dice-random", "dice-genetic"}
+    assert {*offered()} == {*METHODS, *BASELINES} - {"fimap", "dice-random", "dice-genetic", "dice-kdtree"}
     assert ENDINGS == READ
     assert all(named_data(name) is not name for name in DATASETS)
     (tmp_path / "sub").mkdir()
