@@ -178,6 +178,16 @@ def test_bulk_by_rewrite_and_by_filter(page: Tab, folder: Path) -> None:
     assert len(found) == 6
 
 
+def test_many_at_once_are_only_those_that_are_likely_right(page: Tab, folder: Path) -> None:
+    page.run("cells.find((cell) => cell.record === '9' && cell.name === 'City').confidence = 0.02")
+    choose(page, "column", "0")
+    assert page.run("document.getElementById('accept-shown').textContent").startswith("Accept the ")
+    click(page, "accept-shown")
+    found = decided(page, folder)
+    assert found["5", "City"] == "accept"
+    assert ("9", "City") not in found
+
+
 def test_one_click_takes_an_alternative(page: Tab, folder: Path) -> None:
     page.run("document.querySelectorAll('.other')[0].click()")
     page.run("document.querySelectorAll('.other')[1].click()")

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from carat.auditing.blanks import unremarkable, without_guesses
 from carat.auditing.contained import Relations
+from carat.auditing.contested import UNCERTAIN, contested
 from carat.auditing.decided import Decided
 from carat.auditing.findings import ColumnReport, Findings, Role
 from carat.auditing.judging import Jury, Known, Lessons, posterior, teach
@@ -193,10 +194,16 @@ def _findings(
     proposed = propose(eyes, row, number, torch.from_numpy(flagged[row]), wrong)
     stage.advance()
     confidence = np.minimum(wrong * trust.right(proposed), np.where(unsure[row, number], UNSURE, wrong))
-    proposed, confidence = decided.proposals(*without_guesses(eyes, proposed, confidence))
+    proposed, confidence = without_guesses(eyes, proposed, confidence)
+    own, by_itself = proposed.text, confidence
+    proposed, confidence = decided.proposals(proposed, confidence)
     group = swaps(eyes, proposed)
-    describing = Describing(eyes)
-    kinds, reasons = _described(describing, proposed, flagged, group)
+    kinds, reasons = _described(Describing(eyes), proposed, flagged, group)
+    said = decided.said(row, number)
+    # What somebody decided, or asked for by a pattern, is nothing to be in doubt about.
+    free = np.array([not word for word in said], dtype=bool) & (np.array(own) == np.array(proposed.text))
+    disputed = contested(eyes, row, number, kinds) & free & (confidence == by_itself)
+    confidence = np.where(disputed, np.minimum(confidence, UNCERTAIN), confidence)
     stage.finish()
     places = np.asarray(eyes.plan.places, dtype=np.int64)
     findings = Findings(
@@ -211,10 +218,18 @@ def _findings(
         group=group,
         columns=_reports(eyes.table, found, eyes, np.bincount(number, minlength=len(places))),
         rate=rate,
-        decision=decided.said(row, number),
+        decision=said,
         patterns=decided.learned(),
+        contested=_by_column(eyes, number[disputed]),
     )
     return findings.take(decided.shown(proposed))
+
+
+def _by_column(eyes: Eyes, numbers: np.ndarray) -> tuple[tuple[str, int], ...]:
+    """How many cells there are of each column, by name."""
+    each, count = np.unique(numbers, return_counts=True)
+    names = [eyes.table.columns[eyes.plan.places[number]].name for number in each.tolist()]
+    return tuple(zip(names, count.tolist(), strict=True))
 
 
 def _described(

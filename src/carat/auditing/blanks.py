@@ -1,4 +1,4 @@
-"""Blank cells: where a blank is an error at all, and where nobody can know what belongs there."""
+"""Where a blank cell is an error at all, and where nobody can know what belongs into a cell."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from carat.auditing.proposals import ALTERNATIVES, Proposed
+from carat.auditing.proposals import ALTERNATIVES, FAR, Proposed
 from carat.auditing.signals import Eyes
 from carat.auditing.table import AuditColumn
+from carat.data.spelling import typed_as
 
 HARDLY = 0.1
 """A column is foretold where votes close at least this share of the gap left by guessing its most frequent value."""
@@ -18,6 +19,8 @@ the rest of the row says what is missing."""
 UNKNOWN, GUESSED = 0.3, 0.5
 """A value that is less likely than the first to be right is no proposal for a blank cell; the second holds in columns
 that nothing predicts."""
+NEVER = 0.05
+"""And none for any other cell if it is less likely than this."""
 
 
 def guess(column: AuditColumn) -> float:
@@ -57,9 +60,10 @@ def unremarkable(eyes: Eyes) -> np.ndarray:
 
 
 def without_guesses(eyes: Eyes, proposed: Proposed, confidence: np.ndarray) -> tuple[Proposed, np.ndarray]:
-    """The same, with no proposal for blank cells, or words for nothing, where even the best is unlikely.
+    """The same, with no proposal where even the best is unlikely; it becomes the first of the alternatives.
 
-    It becomes the first of the alternatives.
+    That goes for blank cells and words for nothing first of all. Of another value the text may say what it should be:
+    only what is no slip of the proposal, in a column that nothing predicts, is a guess like any other.
 
     Args:
         eyes: on the table.
@@ -67,10 +71,19 @@ def without_guesses(eyes: Eyes, proposed: Proposed, confidence: np.ndarray) -> t
         confidence: the probability that each is right, [k].
     """
     texts, others, sure = list(proposed.text), list(proposed.others), confidence.copy()
-    least = np.array([UNKNOWN if _predicted(eyes, number) else GUESSED for number in range(len(eyes.plan.places))])
-    for k in np.flatnonzero(confidence < least[proposed.number]).tolist():
-        place, text = eyes.plan.places[int(proposed.number[k])], texts[k]
-        code = int(eyes.table.columns[place].codes[proposed.row[k]])
-        if text and (code < 0 or eyes.texts[place].placeholder[code]):
+    predicted = np.array([_predicted(eyes, number) for number in range(len(eyes.plan.places))], dtype=bool)
+    for k in np.flatnonzero(confidence < GUESSED).tolist():
+        number, text = int(proposed.number[k]), texts[k]
+        column, known = eyes.table.columns[eyes.plan.places[number]], eyes.texts[eyes.plan.places[number]]
+        code = int(column.codes[proposed.row[k]])
+        if not text:
+            continue
+        if code < 0 or known.placeholder[code]:
+            least = UNKNOWN if predicted[number] else GUESSED
+        elif predicted[number] or text == known.rewritten[code] or typed_as([text], [column.values[code]])[0] > FAR:
+            least = NEVER
+        else:
+            least = UNKNOWN
+        if confidence[k] < least:
             texts[k], others[k], sure[k] = None, [text, *others[k]][:ALTERNATIVES], 0.0
     return replace(proposed, text=texts, others=others), sure

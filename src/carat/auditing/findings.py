@@ -76,6 +76,7 @@ class Findings:
         rate: the estimated share of wrong cells among those looked at.
         decision: what was decided before, [f]; empty for cells nobody decided.
         patterns: rewrites that decided cells ask for, each with how many cells it changes.
+        contested: columns in which so many cells differ from similar rows that it may be choice, with how many.
     """
 
     row: np.ndarray
@@ -91,6 +92,7 @@ class Findings:
     rate: float = float("nan")
     decision: list[str] = field(default_factory=list)
     patterns: tuple[LearnedPattern, ...] = ()
+    contested: tuple[tuple[str, int], ...] = ()
 
     def __len__(self) -> int:
         return len(self.row)

@@ -12,6 +12,7 @@ from carat.auditing.signals import Eyes
 from carat.auditing.suspicion import foreign_shapes
 from carat.auditing.table import AuditColumn
 from carat.auditing.telling import misspelling, spaces
+from carat.auditing.texts import RATIO
 from carat.data.spelling import LONGEST, bound, distance, key, shapes, sorted_key
 from carat.data.text import visible
 from carat.data.vocabulary import FIRST
@@ -19,6 +20,8 @@ from carat.data.vocabulary import FIRST
 CODED, SELDOM = 0.9, 0.02
 """A column holds codes where this share of its cells has one shape, lengths counted; a code with a shape that fewer
 than the second share have is of a foreign shape."""
+USUAL = 10
+"""A value that occurs so often, and a third as often as the one that is proposed, is no slip of it."""
 SHORTEST = 4
 """Characters of a code: shorter ones are as often a number."""
 
@@ -100,12 +103,17 @@ class Describing:
             apart = _apart(value, proposal)
             # Several slips in a long text are slips all the same.
             near = max(int(bound(np.array([len(value)]))[0]), min(len(value), len(proposal)) // 4)
-            if apart <= near or proposal == known.spelt[code]:
+            if (apart <= near and not self._is_usual(place, code, proposal)) or proposal == known.spelt[code]:
                 return "typo"
         home = int(known.elsewhere[code])
         if home >= 0 and self.eyes.table.columns[home].counts[self.codes[home][value]] > column.counts[code]:
             return "misplaced"
         return "format" if self.foreign[place][code] else "mismatch"
+
+    def _is_usual(self, place: int, code: int, proposal: str) -> bool:
+        """Whether a value occurs so often, beside the proposed one too, that it is a value and no slip of that one."""
+        counts, meant = self.eyes.table.columns[place].counts, self.codes[place].get(proposal, -1)
+        return bool(counts[code] >= USUAL and (meant < 0 or counts[meant] < RATIO * counts[code]))
 
     def witness(self, row: int, number: int, text: str | None, doubted: np.ndarray) -> tuple[int, int, int] | None:
         """(column, rows that say so, rows in all) that share this row's value there; the row itself is not counted."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from carat.auditing.kinds import usual_code
 from carat.auditing.signals import Eyes
 from carat.auditing.suspicion import foreign_shapes
 from carat.auditing.texts import OF_VALUES, ValueTexts
@@ -45,7 +46,7 @@ def doubtful(eyes: Eyes) -> np.ndarray:
     plain = np.zeros_like(new)
     for number, place in enumerate(places):
         column, known = eyes.table.columns[place], eyes.texts[place]
-        why = explained(known, foreign_shapes(column))
+        why = explained(known, foreign_shapes(column) | usual_code(column)[1])
         lettered = np.array([any(sign.isalpha() for sign in text) for text in column.values], dtype=bool)
         # A number is near some other number anyhow, and so is an abbreviation.
         why |= (known.told[:-1, OF_VALUES.index("near")] >= NEAR) & lettered

@@ -19,12 +19,14 @@ from carat.data.spelling import (
     affixes,
     bound,
     distance,
+    figures,
     key,
     moments,
     nearest,
     placeholders,
     shapes,
     sorted_key,
+    unsigned,
 )
 
 OF_VALUES = (
@@ -64,8 +66,8 @@ class ValueTexts:
         told: `OF_VALUES` of every value, float32 [V + 1, F]; the last row is a blank cell's.
         near: place of the nearest more frequent value, int64 [V]; −1 for none.
         variant: place of the dominant value that differs in case, spacing, signs, accents or order alone, int64 [V].
-        rewritten: the value without, or with, an affix, or as a date in the usual form; None where nothing is proposed,
-            [V].
+        rewritten: the value without, or with, an affix, or as a date or number in the usual form; None where nothing is
+            proposed, [V].
         same: whether the rewritten text says the same, and is no other value, bool [V].
         spelt: the value with common words in place of misspelt ones; None where none is, [V].
         pattern: what was done to it, [V].
@@ -184,9 +186,11 @@ def _of_column(
     has_near = near.index >= 0
     variant = _variants(values, counts)
     nobody: list[str | None] = [None] * size
-    ends, days = (Affixes(nobody, nobody),) * 2 if column.typed else (affixes(values, counts), moments(values, counts))
-    same = np.array([day is not None for day in days.text], dtype=bool)
-    rewritten = [day or end for day, end in zip(days.text, ends.text, strict=True)]
+    none = Affixes(nobody, nobody)
+    ways = [none] if column.typed else [moments(values, counts), figures(values, counts), affixes(values, counts)]
+    same = np.array([any(found.text[k] for found in ways[:2]) for k in range(size)], dtype=bool)
+    rewritten = [next(filter(None, each), None) for each in zip(*(found.text for found in ways), strict=True)]
+    pattern = [next(filter(None, each), None) for each in zip(*(found.pattern for found in ways), strict=True)]
     nothing = placeholders(values, counts)
     elsewhere, foreign = _elsewhere(values, counts, place, homes)
     told = np.zeros((size + 1, len(OF_VALUES)), dtype=np.float32)
@@ -209,7 +213,7 @@ def _of_column(
         rewritten,
         same,
         spelt,
-        [day or end for day, end in zip(days.pattern, ends.pattern, strict=True)],
+        pattern,
         nothing,
         elsewhere,
         np.array(habit, np.float32),
@@ -285,7 +289,7 @@ def _rarest_letters(values: Sequence[str], counts: np.ndarray) -> np.ndarray:
     """log of how many other cells, a value's own not counted, hold its rarest two letters in a row, [V]."""
     weight = np.minimum(counts, 50).tolist()  # a value of thousands of cells is one way of writing all the same
     met: Counter[str] = Counter()
-    split = [list(map("".join, pairwise(f"^{text[:LONGEST]}$"))) for text in values]
+    split = [list(map("".join, pairwise(f"^{unsigned(text[:LONGEST])}$"))) for text in values]
     for bigrams, times in zip(split, weight, strict=True):
         for bigram in set(bigrams):
             met[bigram] += times

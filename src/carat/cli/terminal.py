@@ -38,6 +38,7 @@ OPTIONS = {
     "numeric": "--numeric NAME=10",
     "ranges": "--numeric NAME=10",
     "id": "--id NAME",
+    "without": "--without NAME",
     "pattern": "--without-pattern NAME",
     "patterns": "--no-patterns",
     "minutes": "--minutes 10",

@@ -131,6 +131,7 @@ class AuditJob:
         self._remark_taught(found, lesson, reading.label)
         self.cancel.check()
         self._remark_unforetold(found, reading)
+        self._remark_contested(found)
         yield self._conclude(found, reading)
         self.cancel.check()
 
@@ -220,6 +221,16 @@ class AuditJob:
         if unforetold:
             text = f"nothing predicts {_listed(unforetold)}: a wrong value there is found only if its text is unusual"
             self.remark("unforetold", text)
+
+    def _remark_contested(self, found: Findings) -> None:
+        """Which columns hold what may be choice."""
+        for name, cells in found.contested:
+            filled = self.summary.read - next(each.blank for each in found.columns if each.name == name)
+            text = (
+                f"{name}: {cells:,} cells ({cells / max(filled, 1):.0%}) hold another common value than similar rows "
+                "do. That may be choice rather than error, so carat is certain about none of them"
+            )
+            self.remark("contested", text, remedies=("without",))
 
     def _remark_taught(self, found: Findings, lesson: Taught | None, label: str) -> None:
         """What the decisions did."""

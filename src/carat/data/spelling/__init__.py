@@ -1,10 +1,11 @@
 """How the values of a column are written: shapes, variants, near spellings, affixes, words for nothing."""
 
 from carat.data.spelling.affixes import Affixes, affixes
+from carat.data.spelling.figures import figures
 from carat.data.spelling.moments import moments
 from carat.data.spelling.near import Near, bound, nearest
 from carat.data.spelling.placeholders import is_placeholder, placeholders
-from carat.data.spelling.shapes import shape, shapes
+from carat.data.spelling.shapes import shape, shapes, unsigned
 from carat.data.spelling.typed import distance, typed_as
 from carat.data.spelling.variants import LONGEST, key, sorted_key
 
@@ -12,6 +13,7 @@ __all__ = [
     "LONGEST",
     "shape",
     "shapes",
+    "unsigned",
     "key",
     "sorted_key",
     "nearest",
@@ -22,6 +24,7 @@ __all__ = [
     "affixes",
     "Affixes",
     "moments",
+    "figures",
     "is_placeholder",
     "placeholders",
 ]

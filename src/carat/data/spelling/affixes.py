@@ -29,7 +29,8 @@ _NUMBER = re.compile(r"[^\w\s]?\s*\d[\d.,\s]*\Z")
 _FRONTS = (
     re.compile(r"(?P<affix>[^\W\d_]{1,8}\.?\s*)(?P<rest>\d.*)\Z", re.DOTALL),  # USD 12
     re.compile(r"(?P<affix>[^\s\d]+\s+)(?P<rest>\S.*)\Z", re.DOTALL),  # The Hague
-    re.compile(r"(?P<affix>[^\w\s(]+\s*)(?P<rest>[\w(].*)\Z", re.DOTALL),  # $12
+    # $12; but -12 is another number
+    re.compile(r"(?P<affix>(?![+\-−]\s*\d)[^\w\s(]+\s*)(?P<rest>[\w(].*)\Z", re.DOTALL),
 )
 
 

@@ -32,11 +32,24 @@ class _Classes(dict[int, str]):
 
 
 _CLASSES = _Classes()
+_SIGNED = re.compile(r"\A[+\-−](?=\d[\d.,]*\Z)")
+"""Whether a number is below zero is no matter of how it looks."""
 _RUNS = re.compile(r"([Aa9字])\1+")
+
+
+def unsigned(text: str) -> str:
+    """A number without the sign before it; any other text as it is.
+
+    >>> unsigned("-12.50"), unsigned("-12 kg")
+    ('12.50', '-12 kg')
+    """
+    return _SIGNED.sub("", text, count=1) if text[:1] in "+-−" else text
 
 
 def shape(text: str, *, lengths: bool = False) -> str:
     """What a text looks like: capitals `A`, small letters `a`, letters without case `字`, digits `9`, the rest as is.
+
+    A number looks the same with a sign before it.
 
     >>> shape("12.0 oz"), shape("12.0 oz", lengths=True)
     ('9.9 a', '99.9 aa')
@@ -45,7 +58,7 @@ def shape(text: str, *, lengths: bool = False) -> str:
         text: any.
         lengths: keep the length of runs; otherwise one sign stands for each.
     """
-    found = text.translate(_CLASSES)
+    found = unsigned(text).translate(_CLASSES)
     return found if lengths else _RUNS.sub(r"\1", found)
 
 

@@ -11,7 +11,7 @@ byId("only").lastElementChild.addEventListener("click", () => {
   byId("search").focus();
 });
 byId("undo").addEventListener("click", () => takeBack(false));
-byId("accept-shown").addEventListener("click", () => decideAll(state.shown, "accept", "all cells shown"));
+byId("accept-shown").addEventListener("click", () => decideAll(state.shown.filter(isLikely), "accept", "all likely fixes shown"));
 byId("reject-shown").addEventListener("click", () => decideAll(state.shown, "reject", "all cells shown"));
 
 function lookAt(column, kind) {

@@ -50,16 +50,21 @@ function refresh() {
   drawPatterns();
 }
 
+// Nobody who accepts many fixes at once has looked at each: those that are more likely wrong than right are left to decide.
+function isLikely(cell) {
+  return cell.proposal !== null && cell.confidence >= 0.5;
+}
+
 function showProgress() {
   const all = cells.length, some = state.shown.length;
   byId("meter").value = decisions.size;
   byId("progress").textContent = `${count(decisions.size)} of ${count(all)} decided`;
   byId("undo").disabled = !past.length;
   byId("status").textContent = some === all ? many(all, "cell") : `${count(some)} of ${many(all, "cell")}`;
-  const open = state.shown.filter((cell) => !decisionOf(cell)), fixable = open.filter((cell) => cell.proposal !== null);
+  const open = state.shown.filter((cell) => !decisionOf(cell)), likely = open.filter(isLikely);
   byId("bulk").hidden = some === all || !open.length;
-  byId("accept-shown").hidden = !fixable.length;
-  byId("accept-shown").textContent = `Accept all ${count(fixable.length)} undecided`;
+  byId("accept-shown").hidden = !likely.length;
+  byId("accept-shown").textContent = likely.length === open.length ? `Accept all ${count(likely.length)} undecided` : `Accept the ${count(likely.length)} likely fixes`;
   byId("reject-shown").textContent = `Reject all ${count(open.length)} undecided`;
   showKept();
 }
