@@ -91,7 +91,7 @@ def small(**options: Any) -> AuditResult:
         {"row": 20, "column": "City", "fix": "Callao", "kind": "misplaced", "group": 3},
         {"row": 20, "column": "Country", "fix": "Peru", "kind": "misplaced", "group": 3},
         {"row": 30, "column": "Country", "fix": "Norway", "kind": "missing"},
-        {"row": 31, "column": "City", "fix": "Porto", "kind": "variant"},
+        {"row": 31, "column": "City", "fix": "Porto", "kind": "variant", "sure": 0.4},
         {"row": 32, "column": "City", "fix": None, "kind": "mismatch"},
         {"row": 33, "column": "Weight", "fix": "", "kind": "missing"},
     ]
