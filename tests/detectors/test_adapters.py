@@ -117,10 +117,15 @@ def test_how_it_was_spoken_to_is_remembered(planted: pa.Table, tmp_path: Path) -
     assert isinstance(model.detector, PyodDetector)
     forest = model.detector.estimator_
     assert carat.load(tmp_path / "model", detector=forest).score(planted).equals(model.score(planted))
-    with pytest.raises(InputError, match="was fitted with the detector pyod:IForest"):
+    with pytest.raises(InputError, match="was fitted with `encoding` 'frequency', got 'ordinal'"):
         carat.load(tmp_path / "model", detector=forest, encoding="ordinal")
-    with pytest.raises(InputError, match="got sklearn:IsolationForest"):
+    other = "was fitted with the PyOD detector IForest, and `detector` is"
+    with pytest.raises(InputError, match=f"{other} the scikit-learn detector IsolationForest; give the one"):
         carat.load(tmp_path / "model", detector=IsolationForest())
+    with pytest.raises(InputError, match=f"{other} the callable len; give the one"):
+        carat.load(tmp_path / "model", detector=len)
+    with pytest.raises(InputError, match="`detector` must be the fitted detector itself, got the name 'counts'"):
+        carat.load(tmp_path / "model", detector="counts")
 
 
 def test_a_loaded_callable_gets_the_library_of_what_is_scored(planted: pa.Table, tmp_path: Path) -> None:
