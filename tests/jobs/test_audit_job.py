@@ -135,6 +135,19 @@ def test_an_index_that_names_no_row_is_said() -> None:
     assert "index" not in said(frame, AuditOptions(id="number"))
 
 
+@pytest.mark.parametrize("labels", [[f"r{row}" for row in range(40)], range(40)], ids=["text", "numbers"])
+def test_an_index_that_lacks_a_label_gives_way_to_positions(labels: Any) -> None:
+    """And a cell of the row without a label can be fixed."""
+    frame = cities().to_pandas().set_axis([None if row == 3 else label for row, label in enumerate(labels)], axis=0)
+    result = carat.audit(frame)
+    assert [remark.text for remark in result.remarks if remark.code == "index"] == [
+        "the index of the frame has no label for some rows, so `record` is the position of a row, counted from 0: call "
+        "reset_index() first, or name a column that identifies the rows with `id`"
+    ]
+    assert [cell.record for cell in result] == [3, 7, 7, 5]
+    assert result.fixed(certain=0.5)["City"].iloc[3] == "Leith"
+
+
 def test_remarks_go_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "carat"):
         carat.audit(cities())

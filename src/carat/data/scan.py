@@ -114,7 +114,10 @@ def scan(source: Source, columns: Columns | None = None) -> Scan:
     roles = [name for name in (id, time) if name is not None]
     given = domains or ()
     named = [*given, *dict.fromkeys(name for name in (*also, *numeric) if name not in given)]
-    check_columns(source, [*named, *without, *roles])
+    lists = {"columns": given, "also": also, "numeric": numeric, "without": without}
+    single = {name: [column] for name, column in (("id", id), ("time", time)) if column is not None}
+    for argument, mentioned in (lists | single).items():
+        check_columns(source, list(mentioned), argument=argument)
     both = [name for name in (*also, *numeric) if name in without]
     if both:
         raise InputError(f"column '{both[0]}' is in both `also` or `numeric` and `without`; remove one")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from carat.arguments import check_count
+from carat.arguments import check_count, known_arguments
 from carat.data.sources import frame_like
 from carat.errors import InputError, warn_renamed
 from carat.observing import Remark
@@ -82,6 +82,7 @@ class RecourseResult:
         warn_renamed("RecourseResult.parts", "RecourseResult.batches")
         return self.batches
 
+    @known_arguments
     def to_frame(self) -> Any:
         """All suggested fixes, one per row, as a frame of the library you passed in.
 
@@ -97,6 +98,7 @@ class RecourseResult:
         """What `to_frame` has, as an Arrow table, with only the columns that `carat recourse` writes."""
         return pa.concat_tables([batch.rows() for batch in self.batches or (self.empty,)])
 
+    @known_arguments
     def to_json(self, *, show: int | None = None) -> list[dict[str, Any]]:
         """One dictionary per row, with its explanation and its suggested fixes; see `Explanation.to_json`.
 
@@ -113,12 +115,14 @@ class RecourseResult:
         """
         return [row for batch in self.batches for row in batch.records().to_pylist()]
 
+    @known_arguments
     def fixed(self) -> Any:
         """Your data, with the best valid fix applied to every row that has one; see `apply`."""
         if isinstance(self.like, str) and self.like == "-":
             raise InputError("standard input can't be read again; save it to a file first")
         return self.apply(self.like, encoding=self.encoding)
 
+    @known_arguments
     def apply(self, frame: Any, *, encoding: str | None = None) -> Any:
         """A frame with the best valid fix applied to every row that has one.
 
@@ -138,6 +142,7 @@ class RecourseResult:
 
         return apply_to_frame(best_fixes(self.batches), frame, Rules(), id=self.id, encoding=encoding)[0]
 
+    @known_arguments
     def report(self, path: str | Path, *, title: str | None = None) -> None:
         """Write one self-contained HTML page: what was flagged, why, and what would have made it normal.
 
@@ -183,6 +188,7 @@ class RecourseResult:
         found = [one for batch in some for one in explain_batch(batch, self.evidence, show=show)]
         return sorted(found, key=Explanation.place)
 
+    @known_arguments
     def explanations(self, *, show: int | None = 5) -> Iterator[Explanation]:
         """Why each row was flagged and what would have made it normal, in the order of the result.
 
@@ -197,6 +203,7 @@ class RecourseResult:
                 some = batch.take(torch.arange(start, min(start + EXPLAINED, len(batch))))
                 yield from explain_batch(some, self.evidence, show=show)
 
+    @known_arguments
     def explain(self, record: Any = STRANGEST, *, show: int | None = 5) -> Explanation:
         """Why one row was flagged and what would have made it normal.
 
