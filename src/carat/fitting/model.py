@@ -344,7 +344,8 @@ class Model:
             progress: True shows progress bars. An observer is told of stages and remarks.
 
         Returns:
-            The new model. Its `training["history"]` says what was added, skipped and forgotten.
+            The new model. Its `training["history"]` says what was added, skipped and forgotten. Where no row was, the
+            same model.
         """
         from carat.jobs import updated_model  # noqa: PLC0415
 
