@@ -330,8 +330,36 @@ def test_a_row_that_was_not_looked_at(model: carat.Model) -> None:
         result.explain(99)
     with pytest.raises(InputError, match="row 'x' is not in this result"):
         result.explain("x")
-    with pytest.raises(InputError, match="no row was looked at"):
+    with pytest.raises(InputError, match="no row was looked at: the table has none"):
         model.recourse(ROWS.slice(0, 0)).explain()
+
+
+def test_a_normal_row_is_said_to_be_normal() -> None:
+    """By whatever name it goes; and that is not what a row is told that does not exist."""
+    table = planted_table(200).to_pandas().assign(bill=[f"B{number}" for number in range(200)])
+    rows = pd.concat([table.iloc[:9], table.iloc[9:10].assign(Port="Port-5a")])
+    model = carat.fit(table.drop(columns="bill"), profile="instant", explainer="counts", memory=False)
+    named = carat.fit(table, id="bill", profile="instant", explainer="counts", memory=False)
+    shuffled = rows.sample(frac=1.0, random_state=1)
+    assert shuffled.index[0] != 0
+    for result, normal, wrong, missing in (
+        (model.recourse(rows), 3, 9, 12),
+        (model.recourse(shuffled), 3, 9, 12),
+        (model.recourse(rows.set_axis(rows["bill"], axis=0)), "B3", "B9", "B12"),
+        (named.recourse(shuffled), "B3", "B9", "B12"),
+    ):
+        assert result.explain(wrong).record == wrong
+        said = rf"row {normal} is normal \(percentile .*\), so it was not looked at; all=True looks at normal rows, too"
+        with pytest.raises(InputError, match=said):
+            result.explain(normal)
+        with pytest.raises(InputError, match=f"there is no row {missing!r}"):
+            result.explain(missing)
+    with pytest.raises(InputError, match=r"the row is normal \(percentile .*\), so it was not looked at; all=True"):
+        model.recourse(table.iloc[0].to_dict()).explain()
+    with pytest.raises(InputError, match="none of the 9 rows is anomalous, so none was looked at; all=True looks at"):
+        model.recourse(rows.iloc[:9]).explain()
+    with pytest.raises(InputError, match=r"row 'x' is not in this result; result.records lists"):
+        model.recourse(rows).explain("x")
 
 
 def test_an_id_that_repeats_is_said_and_never_guessed_at(caplog: pytest.LogCaptureFixture) -> None:
@@ -393,6 +421,19 @@ def test_what_was_left_out_comes_with_the_arguments_that_take_it_in(caplog: pyte
     caplog.clear()
     carat.fit(frame, numeric={"Weight": 4}, id="bill", profile="instant")
     assert not caplog.messages
+
+
+def test_a_column_named_like_an_output_column_is_not_offered(caplog: pytest.LogCaptureFixture) -> None:
+    frame = planted_table(200).to_pandas().assign(score=range(200))
+    carat.fit(frame, profile="instant")
+    renamed = "score (numbers; outputs have a column of this name, so rename it to use it)"
+    assert caplog.messages == [f"left out: {renamed}"]
+    caplog.clear()
+    carat.fit(frame.assign(Weight=range(200)), profile="instant")
+    assert caplog.messages == [
+        f'left out: {renamed}, Weight (numbers); use one anyway with also=["NAME"], or as ranges of numbers with '
+        'numeric={"NAME": 10}'
+    ]
 
 
 def test_few_rows_are_said_to_mean_little(caplog: pytest.LogCaptureFixture) -> None:

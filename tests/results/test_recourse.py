@@ -87,7 +87,7 @@ def test_id_column_names_the_records(with_ids: carat.Model) -> None:
     assert result.to_arrow()["record"].unique().to_pylist() == ["x", "y", "z"]
     assert [line["record"] for line in result.records] == ["x", "y", "z"]
     assert result.explain("y").record == "y"
-    with pytest.raises(InputError, match="row 'q' is not in this result"):
+    with pytest.raises(InputError, match="there is no row 'q' in the table; rows go by their column 'bill'"):
         result.explain("q")
 
 
