@@ -100,6 +100,8 @@ def test_few_rows_and_nothing_to_vote_on() -> None:
 def test_a_table_in_which_nothing_can_be_checked_is_no_clean_table() -> None:
     with pytest.raises(InputError, match="one row; an audit needs at least two"):
         said({"a": "x", "b": "y"})
+    with pytest.raises(InputError, match=r"b \(left out by name\); leave fewer columns out with `without`"):
+        said({"a": ["x", "y"], "b": ["x", "y"]}, AuditOptions(without=["a", "b"]))
     told = r"nothing to check: a \(a different value in every row\), b \(only one value\); name a column with `also`"
     with pytest.raises(InputError, match=told):
         said({"a": ["x", "y"], "b": ["z", "z"]})
