@@ -65,7 +65,7 @@ def test_a_byte_order_mark_is_no_mistake(file: Path) -> None:
             "'table.numeric' must be a table of whole numbers: NAME = 10, got {'Weight': 'ten'}",
         ),
         ("[table]\nmin_count = '2'\n", "'table.min_count' must be a whole number, got '2'"),
-        ("[table]\nmin_count = 0\n", "min_count must be at least 1, got 0"),
+        ("[table]\nmin_count = 0\n", "`min_count` must be at least 1, got 0"),
         ("[table]\nthreshold = 1.5\n", "'table.threshold' must be a number between 0 and 1, got 1.5"),
         ("[table]\nmetapaths = ['Port']\n", "'table.metapaths' must be a list of lists of texts, got ['Port']"),
         ("table = 3\n", "'table' must be a table, got 3"),

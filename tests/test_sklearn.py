@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,22 @@ def test_out_of_context_is_an_outlier(library: Any) -> None:
     assert (found.predict(library(WRONG.to_dict("list"))) == -1).all()
     assert found.predict(library(TABLE.to_dict("list"))).mean() > 0.9
     assert found.decision_function(library(WRONG.to_dict("list"))).max() < 0
+
+
+def test_columns_go_by_their_place_where_one_table_is_an_array() -> None:
+    """As scikit-learn's detectors have it; columns of numbers too, and names that are no text."""
+    mixed = TABLE.assign(Weight=np.arange(600) % 7)
+    numbered = mixed.set_axis(range(mixed.shape[1]), axis=1)
+    for frame in (mixed, numbered):
+        found = CaratDetector().fit(frame)
+        array = frame.to_numpy()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # scikit-learn says that an array has no names
+            assert np.array_equal(found.predict(array), found.predict(frame))
+            other = CaratDetector().fit(array)
+            assert np.array_equal(other.score_samples(frame), other.score_samples(array))
+            with pytest.raises(ValueError, match="4 features, but CaratDetector is expecting 5"):
+                found.predict(array[:, :4])
 
 
 NOISY = pd.DataFrame(np.random.default_rng(0).integers(0, 25, (3000, 4)).astype(str)).add_prefix("x")

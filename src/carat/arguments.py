@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -13,30 +13,68 @@ from carat.errors import InputError, nearest
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 LARGEST_SEED = 2**63 - 1
 """What a random generator takes."""
 
 
-def known_arguments(function: Callable[P, R]) -> Callable[P, R]:
+def known_arguments(function: Callable[P, R], *, called: str | None = None, **instead: str) -> Callable[P, R]:
     """Refuse a misspelt argument by name, with the nearest that there is, where Python would only say no.
+
+    Args:
+        function: that takes the arguments.
+        called: how messages call it; None for its name.
+        instead: by a name that it does not know and people expect, what to do.
 
     >>> @known_arguments
     ... def score(data, *, gate="both"): ...
     >>> score([], gat="score")
     Traceback (most recent call last):
     carat.errors.InputError: unknown argument 'gat'; did you mean 'gate'?
+    >>> score([], "score")
+    Traceback (most recent call last):
+    carat.errors.InputError: score takes `data` by position and the rest by name: `gate`
     """
-    known = [name for name in inspect.signature(function).parameters if name != "self"]
+    parameters = [each for each in inspect.signature(function).parameters.values() if each.name != "self"]
+    known = [each.name for each in parameters]
+    bare = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    methodical = "self" in inspect.signature(function).parameters
+    name_of = called or function.__name__
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in known:
-                raise InputError(f"unknown argument '{name}'; {nearest(name, known)}")
+                raise InputError(f"unknown argument '{name}'; {instead.get(name) or _choice(name, known, name_of)}")
+        if len(args) - methodical > len(bare):
+            raise InputError(_too_many(name_of, bare, known[len(bare) :]))
         return function(*args, **kwargs)
 
     return checked
+
+
+def expecting(**instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`known_arguments`, with what to do instead of arguments that people expect."""
+    return lambda function: known_arguments(function, **instead)
+
+
+def known_fields(cls: type[T]) -> type[T]:
+    """`known_arguments` for a class of options."""
+    cls.__init__ = known_arguments(cls.__init__, called=cls.__name__)  # type: ignore[method-assign]
+    return cls
+
+
+def _choice(name: str, known: Sequence[str], called: str) -> str:
+    return nearest(name, known) if known else f"{called} takes no arguments"
+
+
+def _too_many(called: str, bare: Sequence[str], named: Sequence[str]) -> str:
+    """That more values came by position than can."""
+    mine, others = (", ".join(f"`{name}`" for name in names) for names in (bare, named))
+    if not named:
+        return f"{called} takes {f'{mine} and nothing else' if bare else 'no arguments'}"
+    return f"{called} takes {f'{mine} by position and the rest' if bare else 'its arguments'} by name: {others}"
 
 
 def check_seed(seed: Any) -> int:

@@ -93,12 +93,18 @@ class Registry(Mapping[str, E], Generic[E]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def find(self, name: str) -> E:
-        """The entry of this name, or an error that names the nearest."""
+    def find(self, name: str, *, argument: bool = False) -> E:
+        """The entry of this name, or an error that names the nearest.
+
+        Args:
+            name: of the entry.
+            argument: whether somebody gave it as an argument that is called like the kind.
+        """
         if not isinstance(name, str):
             raise InputError(f"`{self.kind}` must be a name, got {name!r}; {nearest('', self._entries)}")
         if name not in self._entries:
-            raise InputError(f"unknown {self.kind} '{name}'; {nearest(name, self._entries)}")
+            kind = f"`{self.kind}`" if argument else self.kind
+            raise InputError(f"unknown {kind} '{name}'; {nearest(name, self._entries)}")
         return self._entries[name]
 
     def add(self, entry: E) -> None:

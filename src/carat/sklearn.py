@@ -64,6 +64,9 @@ class CaratDetector(OutlierMixin, BaseEstimator):
     model_: Model
     offset_: float
     n_features_in_: int
+    _names: list[str]
+    _named: bool
+    """Whether the names of the columns are those of a frame, and not made up for an array."""
 
     def __init__(
         self,
@@ -150,12 +153,19 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         return tags
 
     def _table(self, X: Any, *, reset: bool) -> pa.Table:  # noqa: N803
-        """Any frame or array as an Arrow table, null where NaN or None; scikit-learn's checks are made on the way."""
+        """Any frame or array as an Arrow table, null where NaN or None; scikit-learn's checks are made on the way.
+
+        Its columns are called as those that were fitted: an array has them in the same order.
+        """
         if isinstance(X, pa.RecordBatch):
             X = pa.Table.from_batches([X])  # noqa: N806
         if isinstance(X, pa.Table) or (hasattr(X, "columns") and hasattr(X, "dtypes")):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return arrow_table(X)
+            table = arrow_table(X)
+            if reset:
+                self._names, self._named = table.column_names, True
+            # A detector that was fitted on an array goes by the place of a column, as scikit-learn's do.
+            return table if self._named else table.rename_columns(self._names)
         checks: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan"}
         array = np.asarray(validate_data(self, X, reset=reset, ensure_min_features=2 if reset else 1, **checks))
         if array.dtype == object:
@@ -164,7 +174,10 @@ class CaratDetector(OutlierMixin, BaseEstimator):
             )
             if odd is not None:
                 raise TypeError(f"argument must be a string or a number, got {type(odd).__name__}; pass a frame")
-        return pa.table({f"x{number}": _array_column(column, number) for number, column in enumerate(array.T)})
+        if reset:
+            self._names, self._named = [f"x{number}" for number in range(array.shape[1])], False
+        columns = [_array_column(column, number) for number, column in enumerate(array.T)]
+        return pa.table(columns, names=self._names)
 
     def _columns(self, table: pa.Table) -> dict[str, int]:
         """The columns that can take part, and the number of bins of those that hold numbers."""

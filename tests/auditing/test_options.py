@@ -38,7 +38,9 @@ def test_what_can_not_be_meant_is_refused(given: dict[str, Any], said: str) -> N
 
 def test_columns_must_be_there() -> None:
     for given in ({"columns": ["Cty"]}, {"also": ["Cty"]}, {"without": ["Cty"]}, {"id": "Cty"}):
-        with pytest.raises(InputError, match=r"t\.csv: no column 'Cty'; did you mean 'City'\?"):
+        with pytest.raises(
+            InputError, match=rf"`{next(iter(given))}`: t\.csv has no column 'Cty'; did you mean 'City'\?"
+        ):
             AuditOptions(**given).check(["City", "Land"], "t.csv")
 
 

@@ -129,7 +129,8 @@ def test_print_is_a_few_lines() -> None:
     ]
     many = carat.audit({"a": [*["a?"] * 9, *["b"] * 31], "b": ["x", "y"] * 20})
     assert str(many).splitlines()[-1] == "  … and 4 more; to_frame() has all of them"
-    assert repr(many) == str(many)
+    assert repr(many) == f"<AuditResult: {many.headline()}>"
+    assert "\n" not in repr(many.kinds), "a method that was not called shows one line"
 
 
 def test_a_cell_without_a_proposal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -216,7 +216,7 @@ def test_a_latin_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("t.csv --cut 1.2", "--cut is a probability"),
         ("t.csv --top 0", "--top"),
         ("t.csv --profile paper", "unknown --profile 'paper' for an audit; choose from: instant, fast"),
-        ("t.csv --columns Cty", "t.csv: no column 'Cty'; did you mean 'City'?"),
+        ("t.csv --columns Cty", "--columns: t.csv has no column 'Cty'; did you mean 'City'?"),
         ("t.csv --columns ,", "--columns names no column"),
         ("t.csv --also City --without City", "column 'City' is in both --also and --without; remove one"),
         (

@@ -97,7 +97,7 @@ def test_numbers_in_ranges(work: Path) -> None:
         ("Weight", "--numeric takes columns and their number of ranges, as Weight=10,Value=5; got 'Weight'"),
         ("Weight=ten", "got 'Weight=ten'"),
         ("=10", "got '=10'"),
-        ("Weight=1", "numeric column 'Weight' needs between 2 and 1000 bins, got 1"),
+        ("Weight=1", "--numeric: column 'Weight' needs between 2 and 1000 bins, got 1"),
         ("Wieght=10", "no column 'Wieght'; did you mean 'Weight'"),
         ("Port=10", "column 'Port' is declared numeric but holds 'Port-"),
     ],

@@ -103,3 +103,13 @@ def test_fit_from_a_model_without_networks(folder: Path, capsys: pytest.CaptureF
     arguments = ["fit", str(folder / "new.csv"), "--profile", "instant", "--from", str(folder / "m")]
     assert run([*arguments, "--out", str(folder / "m2")]) == 2
     assert "--from has no network" in capsys.readouterr().err
+
+
+def test_rows_that_are_not_there_leave_the_model_as_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_csv(folder / "gone.csv", pa.table({name: ["nowhere"] for name in ("Port", "Good", "Carrier", "Buyer")}))
+    arguments = ["update", str(folder / "m"), "--forget", str(folder / "gone.csv"), "--out", str(folder / "m2")]
+    assert run([*arguments, "--json"]) == 0
+    told = capsys.readouterr()
+    assert "no row was added or forgotten, so the model stays as it is" in told.err
+    facts = json.loads(told.out)
+    assert facts["identity"] == facts["from"] == carat.load(folder / "m2").identity

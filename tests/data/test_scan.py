@@ -167,8 +167,12 @@ def test_also_and_without() -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"also": ["Prt"]}, "no column 'Prt'; did you mean 'Port'"),
-        ({"without": ["Prt"]}, "no column 'Prt'; did you mean 'Port'"),
+        ({"domains": ["Port", "Prt"]}, "`columns`: the table has no column 'Prt'; did you mean 'Port'"),
+        ({"also": ["Prt"]}, "`also`: the table has no column 'Prt'; did you mean 'Port'"),
+        ({"without": ["Prt"]}, "`without`: the table has no column 'Prt'; did you mean 'Port'"),
+        ({"numeric": {"Prt": 2}}, "`numeric`: the table has no column 'Prt'; did you mean 'Port'"),
+        ({"id": "Prt"}, "`id`: the table has no column 'Prt'; did you mean 'Port'"),
+        ({"time": "Prt"}, "`time`: the table has no column 'Prt'; did you mean 'Port'"),
         ({"also": ["Day"], "without": ["Day"]}, "'Day' is in both"),
         ({"numeric": {"Weight": 2}, "without": ["Weight"]}, "'Weight' is in both"),
         ({"also": ["Country"]}, "'Country' can't be used: only one value"),
@@ -211,7 +215,7 @@ def test_rare_entities_are_left_out_by_min_count() -> None:
     assert scanned(columns, min_count=2).vocabulary.domains[0].entities.to_pylist() == ["A", "B"]
     with pytest.raises(InputError, match="Port: fewer than two values reach min_count = 3"):
         scanned(columns, min_count=3)
-    with pytest.raises(InputError, match="min_count must be at least 1"):
+    with pytest.raises(InputError, match="`min_count` must be at least 1"):
         scanned(columns, min_count=0)
 
 

@@ -117,10 +117,48 @@ def test_how_it_was_spoken_to_is_remembered(planted: pa.Table, tmp_path: Path) -
     assert isinstance(model.detector, PyodDetector)
     forest = model.detector.estimator_
     assert carat.load(tmp_path / "model", detector=forest).score(planted).equals(model.score(planted))
-    with pytest.raises(InputError, match="was fitted with the detector pyod:IForest"):
+    with pytest.raises(InputError, match="was fitted with `encoding` 'frequency', got 'ordinal'"):
         carat.load(tmp_path / "model", detector=forest, encoding="ordinal")
-    with pytest.raises(InputError, match="got sklearn:IsolationForest"):
+    other = "was fitted with the PyOD detector IForest, and `detector` is"
+    with pytest.raises(InputError, match=f"{other} the scikit-learn detector IsolationForest; give the one"):
         carat.load(tmp_path / "model", detector=IsolationForest())
+    with pytest.raises(InputError, match=f"{other} the callable len; give the one"):
+        carat.load(tmp_path / "model", detector=len)
+    with pytest.raises(InputError, match="`detector` must be the fitted detector itself, got the name 'counts'"):
+        carat.load(tmp_path / "model", detector="counts")
+
+
+class Homemade:
+    """Scores as PyOD's detectors do, and is none of them."""
+
+    def fit(self, rows: Any) -> Homemade:
+        self.decision_scores_ = self.decision_function(rows)
+        return self
+
+    def decision_function(self, rows: Any) -> np.ndarray:
+        return np.asarray(rows.sum(axis=1)).ravel()
+
+
+class Plain(Homemade):
+    """Says nothing of how its scores are meant."""
+
+    def fit(self, rows: Any) -> Homemade:
+        self.mean_ = 0.0
+        return self
+
+
+@pytest.mark.parametrize(
+    ("detector", "said"), [(Homemade(), True), (Plain(), True), (IsolationForest(), False), (OneClassSVM(), False)]
+)
+def test_scores_that_might_be_meant_the_other_way_round_are_remarked_on(
+    planted: pa.Table, detector: Any, said: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    carat.fit(planted, explainer=False, detector=detector)
+    name = type(detector).__name__
+    assert (f"a higher score of the detector {name} is taken as more normal" in caplog.text) == said
+    caplog.clear()
+    carat.fit(planted, explainer=False, detector=PyodDetector(IForest(random_state=0)))
+    assert "higher score" not in caplog.text
 
 
 def test_a_loaded_callable_gets_the_library_of_what_is_scored(planted: pa.Table, tmp_path: Path) -> None:

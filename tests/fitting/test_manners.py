@@ -18,6 +18,7 @@ from sklearn.neighbors import LocalOutlierFactor
 import carat
 from carat.errors import InputError
 from carat.sklearn import CaratDetector
+from tests.support.audit_pages import small
 from tests.support.fitted import frame, instant_of, twice_corrupted
 from tests.support.planted import DOMAINS, corrupted, planted_table
 
@@ -32,6 +33,21 @@ def fitted(**options: Any) -> carat.Model:
 def audited(**options: Any) -> carat.AuditResult:
     """Likewise."""
     return carat.audit(ROWS, **options)
+
+
+def limits(**options: Any) -> carat.Constraints:
+    """Likewise."""
+    return carat.Constraints(**options)
+
+
+def threshold(*given: Any, **options: Any) -> carat.Threshold:
+    """Likewise."""
+    return carat.Threshold(*given, **options)
+
+
+def fixed(*given: Any) -> Any:
+    """Likewise."""
+    return small().fixed(*given)
 
 
 def loaded(path: Any) -> carat.Model:
@@ -83,8 +99,10 @@ def test_record_points_at_the_row_it_is_about(model: carat.Model) -> None:
         ([1] * 36, "repeats labels"),
         (pd.MultiIndex.from_arrays([range(36), range(36)]), "has several levels"),
         ([*range(35), "35"], "mixes labels of several types"),
+        ([*(f"bill {number}" for number in range(35)), None], "has no label for some rows"),
+        ([*range(35), np.nan], "has no label for some rows"),
     ],
-    ids=["not unique", "two levels", "mixed"],
+    ids=["not unique", "two levels", "mixed", "none", "nan"],
 )
 def test_an_index_that_does_not_tell_rows_apart_is_kept_but_names_nothing(
     model: carat.Model, index: Any, why: str, caplog: pytest.LogCaptureFixture
@@ -186,18 +204,37 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda model: model.recourse(ROWS, k="5"), "k must be a whole number, got '5'"),
-        (lambda model: model.recourse(ROWS, k=2.5), "k must be a whole number, got 2.5"),
+        (lambda model: model.recourse(ROWS, k="5"), "`k` must be a whole number, got '5'"),
+        (lambda model: model.recourse(ROWS, k=2.5), "`k` must be a whole number, got 2.5"),
         (lambda model: model.recourse(ROWS, top=0), "`top` must be at least 1"),
         (lambda model: model.recourse(ROWS, top="3"), "`top` must be a whole number, got '3'"),
-        (lambda model: model.recourse(ROWS, constraints=["Port"]), "constraints must be a dictionary"),
+        (lambda model: model.recourse(ROWS, constraints=["Port"]), "`constraints` must be a dictionary"),
         (lambda model: carat.Constraints(immutable="Port"), "`immutable` must be a list of columns, got 'Port'"),
-        (lambda model: fitted(numeric=["Port"]), "numeric must name columns and their number of bins"),
+        (lambda model: fitted(numeric=["Port"]), "`numeric` must name columns and their number of bins"),
         (lambda model: fitted(threshold="1%"), "a threshold must be a number, got '1%'"),
         (lambda model: fitted(seed="a"), "`seed` must be a whole number, got 'a'"),
         (lambda model: carat.fit(ROWS, profile="instant", explainer=False).recourse(ROWS), "without an explainer"),
         (lambda model: fitted(domains="Port"), "`domains` must be a list of column names"),
-        (lambda model: fitted(colums=["Port"]), "unknown argument 'colums'; "),
+        (lambda model: fitted(colums=["Port"]), "unknown argument 'colums'; did you mean 'columns'?"),
+        (lambda model: fitted(klm=1), "unknown argument 'klm'; choose from: columns, domains, also, "),
+        (lambda model: fitted(distribted=True), "unknown argument 'distribted'; did you mean 'distributed'?"),
+        (lambda model: model.update(ROWS, forgot=ROWS), "unknown argument 'forgot'; did you mean 'forget'?"),
+        (lambda model: model.save("folder", forse=True), "unknown argument 'forse'; did you mean 'force'?"),
+        (lambda model: limits(imutable=["Port"]), "unknown argument 'imutable'; did you mean 'immutable'?"),
+        (lambda model: carat.Constraints.of({"imutable": []}), "unknown key 'imutable'; did you mean 'immutable'?"),
+        (lambda model: threshold(0.1), "Threshold takes its arguments by name: `quantile`, `value`"),
+        (lambda model: threshold(quantil=0.1), "unknown argument 'quantil'; did you mean 'quantile'?"),
+        (lambda model: fixed(0.5), "fixed takes its arguments by name: `certain`"),
+        (lambda model: model.recourse(ROWS, k=1).fixed(certain=1), "unknown argument 'certain'; fixed takes no arg"),
+        (lambda model: model.score(ROWS, "score"), "score takes `data` by position and the rest by name: `gate`, "),
+        (lambda model: model.score(ROWS, threshold=0.05), "unknown argument 'threshold'; set it on the model, with "),
+        (lambda model: model.recourse(ROWS, threshold=0.05), "with model.with_threshold(0.05)"),
+        (lambda model: carat.audit({"a": [1, 2, 3], "b": [1, 2]}), "column 'b' has 2 values, 'a' has 3; give every"),
+        (lambda model: carat.audit([1, "a", 2]), "or a list of dictionaries, got a list of int, str"),
+        (lambda model: fitted(min_count="2"), "`min_count` must be a whole number, got '2'"),
+        (lambda model: fitted(profile="quick"), "unknown `profile` 'quick'; choose from: instant, fast, paper"),
+        (lambda model: fitted(detector="mad"), "unknown `detector` 'mad'; did you mean 'mead'?"),
+        (lambda model: fitted(explainer="jugde"), "unknown `explainer` 'jugde'; did you mean 'judge'?"),
         (lambda model: fitted(columns="Port"), "must be a list of column names"),
         (lambda model: fitted(columns=["Port"], domains=["Port"]), "`columns` and `domains` mean the same; use one"),
         (lambda model: fitted(id=["Port"]), "`id` must be the name of one column, got ['Port']"),
@@ -213,7 +250,7 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
         (lambda model: audited(cut="0.5"), "`cut` must be a number, got '0.5'"),
         (lambda model: audited(colums=["Port"]), "unknown argument 'colums'; did you mean 'columns'?"),
         (lambda model: model.recourse(ROWS, tresold=1), "unknown argument 'tresold'; choose from: data, k, "),
-        (lambda model: model.recourse(ROWS, k=None), "k must be a whole number, got None"),
+        (lambda model: model.recourse(ROWS, k=None), "`k` must be a whole number, got None"),
         (lambda model: model.recourse(ROWS, prefer="0.5"), "`prefer` must be a number, got '0.5'"),
         (lambda model: model.score(ROWS, progress=1), "`progress` must be True, False or an observer, got 1"),
         (lambda model: model.score(ROWS.to_pandas()["Port"]), "looks like a column, not like a row; pass a frame"),
@@ -237,7 +274,7 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
         (lambda model: model.recourse(ROWS, method="fimap"), "it runs in carat bench only"),
         (
             lambda model: model.recourse(ROWS, method="dice"),
-            "unknown method 'dice'; choose from: instant, replace-m, rceaa, replace-2",
+            "unknown `method` 'dice'; choose from: instant, replace-m, rceaa, replace-2",
         ),
         (lambda model: model.recourse(ROWS, top=1).report(None), "`path` must be a path, got None"),
         (lambda model: model.recourse(ROWS, top=1).report("x.txt"), "x.txt: the report is an HTML page"),
@@ -293,8 +330,36 @@ def test_a_row_that_was_not_looked_at(model: carat.Model) -> None:
         result.explain(99)
     with pytest.raises(InputError, match="row 'x' is not in this result"):
         result.explain("x")
-    with pytest.raises(InputError, match="no row was looked at"):
+    with pytest.raises(InputError, match="no row was looked at: the table has none"):
         model.recourse(ROWS.slice(0, 0)).explain()
+
+
+def test_a_normal_row_is_said_to_be_normal() -> None:
+    """By whatever name it goes; and that is not what a row is told that does not exist."""
+    table = planted_table(200).to_pandas().assign(bill=[f"B{number}" for number in range(200)])
+    rows = pd.concat([table.iloc[:9], table.iloc[9:10].assign(Port="Port-5a")])
+    model = carat.fit(table.drop(columns="bill"), profile="instant", explainer="counts", memory=False)
+    named = carat.fit(table, id="bill", profile="instant", explainer="counts", memory=False)
+    shuffled = rows.sample(frac=1.0, random_state=1)
+    assert shuffled.index[0] != 0
+    for result, normal, wrong, missing in (
+        (model.recourse(rows), 3, 9, 12),
+        (model.recourse(shuffled), 3, 9, 12),
+        (model.recourse(rows.set_axis(rows["bill"], axis=0)), "B3", "B9", "B12"),
+        (named.recourse(shuffled), "B3", "B9", "B12"),
+    ):
+        assert result.explain(wrong).record == wrong
+        said = rf"row {normal} is normal \(percentile .*\), so it was not looked at; all=True looks at normal rows, too"
+        with pytest.raises(InputError, match=said):
+            result.explain(normal)
+        with pytest.raises(InputError, match=f"there is no row {missing!r}"):
+            result.explain(missing)
+    with pytest.raises(InputError, match=r"the row is normal \(percentile .*\), so it was not looked at; all=True"):
+        model.recourse(table.iloc[0].to_dict()).explain()
+    with pytest.raises(InputError, match="none of the 9 rows is anomalous, so none was looked at; all=True looks at"):
+        model.recourse(rows.iloc[:9]).explain()
+    with pytest.raises(InputError, match=r"row 'x' is not in this result; result.records lists"):
+        model.recourse(rows).explain("x")
 
 
 def test_an_id_that_repeats_is_said_and_never_guessed_at(caplog: pytest.LogCaptureFixture) -> None:
@@ -356,6 +421,19 @@ def test_what_was_left_out_comes_with_the_arguments_that_take_it_in(caplog: pyte
     caplog.clear()
     carat.fit(frame, numeric={"Weight": 4}, id="bill", profile="instant")
     assert not caplog.messages
+
+
+def test_a_column_named_like_an_output_column_is_not_offered(caplog: pytest.LogCaptureFixture) -> None:
+    frame = planted_table(200).to_pandas().assign(score=range(200))
+    carat.fit(frame, profile="instant")
+    renamed = "score (numbers; outputs have a column of this name, so rename it to use it)"
+    assert caplog.messages == [f"left out: {renamed}"]
+    caplog.clear()
+    carat.fit(frame.assign(Weight=range(200)), profile="instant")
+    assert caplog.messages == [
+        f'left out: {renamed}, Weight (numbers); use one anyway with also=["NAME"], or as ranges of numbers with '
+        'numeric={"NAME": 10}'
+    ]
 
 
 def test_few_rows_are_said_to_mean_little(caplog: pytest.LogCaptureFixture) -> None:

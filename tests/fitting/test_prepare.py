@@ -38,8 +38,8 @@ def test_the_options_are_the_same_in_python_toml_and_as_arguments(tmp_path: Path
     [
         ({"domains": "Port"}, r"`domains` must be a list of column names, got 'Port'; write \['Port'\]"),
         ({"also": "Port"}, "`also` must be a list"),
-        ({"metapaths": ["Port", "Good"]}, "metapaths must be a list of lists"),
-        ({"min_count": 0}, "min_count must be at least 1"),
+        ({"metapaths": ["Port", "Good"]}, "`metapaths` must be a list of lists"),
+        ({"min_count": 0}, "`min_count` must be at least 1"),
     ],
 )
 def test_mistakes_are_one_line(options: ColumnOptions, said: str) -> None:

@@ -186,9 +186,6 @@ def test_without_memory(whole: pa.Table) -> None:
 def test_nothing_to_do(model: carat.Model, whole: pa.Table) -> None:
     with pytest.raises(InputError, match="nothing to do"):
         model.update()
-    same = model.update(whole.slice(0, 0))
-    assert same.training["history"][-1]["added"] == 0
-    check_counts(same)
     one = model.update(whole.slice(0, 1), all=True)
     check_counts(one)
     with pytest.raises(InputError, match="no row is left"):
@@ -273,3 +270,14 @@ def test_decisions_come_as_an_audit_or_as_rows(model: carat.Model, whole: pa.Tab
     for options in ({}, {"forget": new}):
         with pytest.raises(InputError, match="`decisions` are about rows to add; give those rows, too"):
             model.update(decisions=decided, **options)
+
+
+def test_nothing_to_do_leaves_the_model_as_it_is(
+    model: carat.Model, whole: pa.Table, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No row to add, or none that may join and none that is there to forget."""
+    strange = frame([NEW, {**NEW, "Buyer": "Nobody"}])
+    assert model.update(whole.slice(0, 0)) is model
+    assert model.update(whole.to_pandas().iloc[:0], all=True) is model
+    assert model.update(forget=strange) is model
+    assert caplog.messages.count("no row was added or forgotten, so the model stays as it is") == 3

@@ -100,6 +100,8 @@ def test_few_rows_and_nothing_to_vote_on() -> None:
 def test_a_table_in_which_nothing_can_be_checked_is_no_clean_table() -> None:
     with pytest.raises(InputError, match="one row; an audit needs at least two"):
         said({"a": "x", "b": "y"})
+    with pytest.raises(InputError, match=r"b \(left out by name\); leave fewer columns out with `without`"):
+        said({"a": ["x", "y"], "b": ["x", "y"]}, AuditOptions(without=["a", "b"]))
     told = r"nothing to check: a \(a different value in every row\), b \(only one value\); name a column with `also`"
     with pytest.raises(InputError, match=told):
         said({"a": ["x", "y"], "b": ["z", "z"]})
@@ -133,6 +135,19 @@ def test_an_index_that_names_no_row_is_said() -> None:
     frame = cities().to_pandas().set_index(pd.Index([1] * 40))
     assert "the index of the frame repeats labels" in said(frame)["index"]
     assert "index" not in said(frame, AuditOptions(id="number"))
+
+
+@pytest.mark.parametrize("labels", [[f"r{row}" for row in range(40)], range(40)], ids=["text", "numbers"])
+def test_an_index_that_lacks_a_label_gives_way_to_positions(labels: Any) -> None:
+    """And a cell of the row without a label can be fixed."""
+    frame = cities().to_pandas().set_axis([None if row == 3 else label for row, label in enumerate(labels)], axis=0)
+    result = carat.audit(frame)
+    assert [remark.text for remark in result.remarks if remark.code == "index"] == [
+        "the index of the frame has no label for some rows, so `record` is the position of a row, counted from 0: call "
+        "reset_index() first, or name a column that identifies the rows with `id`"
+    ]
+    assert [cell.record for cell in result] == [3, 7, 7, 5]
+    assert result.fixed(certain=0.5)["City"].iloc[3] == "Leith"
 
 
 def test_remarks_go_to_the_log(caplog: pytest.LogCaptureFixture) -> None:

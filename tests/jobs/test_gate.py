@@ -147,7 +147,9 @@ def test_a_row_that_only_lacks_a_value_gets_no_fix(model: carat.Model) -> None:
     result = model.recourse(frame([blank, wrong]), k=3, all=True)
     first, second = result.records
     assert first["count"] == 0
-    assert first["reason"].endswith("no value looks wrong, but Carrier is blank, and carat recourse fills no blanks")
+    assert first["reason"].endswith(
+        "no value looks wrong, but Carrier is blank; recourse fills no blanks, an audit does"
+    )
     assert result.to_arrow()["record"].to_pylist() == [1] * second["count"]
     assert second["flagged"]
     assert second["count"] > 0

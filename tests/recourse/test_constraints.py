@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 import torch
 from hypothesis import given, settings
@@ -283,7 +288,84 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def test_unknown_domains_get_the_nearest_name(given: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="no column 'Prot'; did you mean 'Port'?") as caught:
         model_of("ape").recourse(frame([GOOD]), all=True, constraints=given)
-    assert f"'{next(iter(given))}" in str(caught.value)
+    assert f"`{next(iter(given))}" in str(caught.value)
+
+
+def test_values_are_read_as_those_of_the_table() -> None:
+    """Booleans, numbers and dates, of Python and of NumPy, in a dictionary and in a `Constraints`."""
+    days = [datetime.date(2024, 3, 5), datetime.date(2024, 3, 6)]
+    table = pa.table(
+        {
+            "Open": [True, False] * 50,
+            "Code": [5, 6] * 50,
+            "Rate": [0.5, 2.0] * 50,
+            "Day": days * 50,
+            "City": ["x", "y"] * 50,
+        }
+    )
+    vocabulary = carat.fit(table, columns=table.column_names, profile="instant").vocabulary
+    forms: list[dict[str, Any]] = [
+        {"Open": [True], "Code": [5], "Rate": [0.5], "Day": days[:1]},
+        {"Open": ["True"], "Code": [5.0], "Rate": np.array([0.5]), "Day": [np.datetime64("2024-03-05")]},
+        {
+            "Open": [np.bool_(True)],
+            "Code": pd.Series([5, None]),
+            "Rate": [decimal.Decimal("0.5")],
+            "Day": ["2024-03-05"],
+        },
+    ]
+    for texts in forms:
+        for limits in (Constraints.of({"forbidden": texts}), Constraints(forbidden=texts)):
+            resolved = limits.resolve(vocabulary)
+            assert resolved.unknown == ()
+            left = [int(part[FIRST:].sum()) for part in resolved.permitted.split(vocabulary.sizes.tolist())]
+            assert left == [1, 1, 1, 1, 2], "of each of the four columns one value may be put there still"
+    typed: dict[str, Any] = {"Open": True, "Code": 5}
+    pair = Constraints(forbidden_pairs=[typed]).resolve(vocabulary)
+    assert pair.unknown == ()
+    assert len(pair.pairs) == 1
+    costs: dict[Any, Any] = {"Open": {True: 1.0}, "Code": {5: 2.0}}
+    assert Constraints(cost=Costs(entities=costs)).resolve(vocabulary).unknown == ()
+
+
+@pytest.mark.parametrize("name", [7, ("a", 1)], ids=str)
+def test_columns_may_be_called_as_the_frame_calls_them(name: Any) -> None:
+    frame = pd.DataFrame({"City": ["x", "y"] * 50, "Land": ["p", "q"] * 50}, dtype=object)
+    frame = frame.assign(**{"Other": ["r", "s"] * 50}).rename(columns={"Other": name})
+    vocabulary = carat.fit(frame, profile="instant").vocabulary
+    given: dict[str, Any] = {"immutable": [name], "allowed": {name: ["r"]}, "cost": {"domains": {name: 1}}}
+    for limits in (Constraints.of(given), Constraints(**given)):
+        assert limits.resolve(vocabulary).mutable.tolist() == [True, True, False]
+        assert limits.immutable == [str(name)]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"allowed": ["UA"]},
+            "`allowed` must map each column to a list of values, such as {'City': ['Rome']}, got ['UA']",
+        ),
+        ({"allowed": {"City": "UA"}}, "`allowed['City']` must be a list of values, got 'UA'; write ['UA']"),
+        ({"allowed": {"City": [["UA"]]}}, "`allowed['City']` must hold single values, got ['UA']"),
+        ({"forbidden_pairs": {"City": "x"}}, "`forbidden_pairs` must be a list of dictionaries, such as [{'Carrier': "),
+        ({"forbidden_pairs": ["xy"]}, "`forbidden_pairs` must be a list of dictionaries, such as "),
+        ({"forbidden_pairs": [{"City": "x", "Land": None}]}, "a pair has a value for each of its columns"),
+        ({"immutable": "City"}, "`immutable` must be a list of columns, got 'City'; write ['City']"),
+        ({"max_changes": "2"}, "`max_changes` must be a whole number, got '2'"),
+        ({"cost": 5}, "`cost` must be a dictionary such as {'change': 1}, or a `Costs`, got 5"),
+        ({"cost": {"change": "x"}}, "`cost.change` must be a number, got 'x'"),
+        ({"cost": {"domains": {"City": -1}}}, "`cost.domains['City']` must be a finite number, at least 0, got -1"),
+        ({"cost": {"domains": 1}}, "`cost.domains` must map each column to a cost, such as {'City': 2}, got 1"),
+        ({"cost": {"entities": {"City": 1}}}, "`cost.entities['City']` must map values to costs, such as {'Rome': 2}"),
+        ({"cost": {"chnge": 1}}, "`cost`: unknown key 'chnge'; did you mean 'change'?"),
+    ],
+)
+def test_mistakes_in_python_are_told_in_words_of_python(given: dict[str, Any], said: str) -> None:
+    for classed in (False, True):
+        with pytest.raises(InputError) as caught:
+            Constraints(**given) if classed else Constraints.of(given)
+        assert said in str(caught.value)
 
 
 def test_unknown_entities_are_noted() -> None:

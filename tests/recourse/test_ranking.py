@@ -184,7 +184,7 @@ def test_the_search_goes_by_the_same_blend() -> None:
 
 @pytest.mark.parametrize("prefer", [-0.1, 1.1, math.nan])
 def test_the_dial_has_ends(prefer: float) -> None:
-    with pytest.raises(InputError, match="prefer must lie between"):
+    with pytest.raises(InputError, match="`prefer` must lie between"):
         BlendRanking(REFERENCE, None, prefer=prefer)
 
 

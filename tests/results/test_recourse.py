@@ -87,7 +87,7 @@ def test_id_column_names_the_records(with_ids: carat.Model) -> None:
     assert result.to_arrow()["record"].unique().to_pylist() == ["x", "y", "z"]
     assert [line["record"] for line in result.records] == ["x", "y", "z"]
     assert result.explain("y").record == "y"
-    with pytest.raises(InputError, match="row 'q' is not in this result"):
+    with pytest.raises(InputError, match="there is no row 'q' in the table; rows go by their column 'bill'"):
         result.explain("q")
 
 
@@ -165,14 +165,14 @@ def test_many_parts_are_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 0}, "k must be at least 1"),
-        ({"neighbours": 0}, "neighbours must be at least 1"),
-        ({"budget": 0}, "budget must be at least 1"),
-        ({"diversity": 1.1}, "diversity must lie between 0 and 1"),
-        ({"diversity": float("nan")}, "diversity must lie between 0 and 1"),
-        ({"seconds": 0}, "seconds must be more than 0"),
-        ({"prefer": -0.1}, "prefer must lie between 0"),
-        ({"method": "carrat"}, "unknown method 'carrat'; did you mean 'carat'?"),
+        ({"k": 0}, "`k` must be at least 1"),
+        ({"neighbours": 0}, "`neighbours` must be at least 1"),
+        ({"budget": 0}, "`budget` must be at least 1"),
+        ({"diversity": 1.1}, "`diversity` must lie between 0 and 1"),
+        ({"diversity": float("nan")}, "`diversity` must lie between 0 and 1"),
+        ({"seconds": 0}, "`seconds` must be more than 0"),
+        ({"prefer": -0.1}, "`prefer` must lie between 0"),
+        ({"method": "carrat"}, "unknown `method` 'carrat'; did you mean 'carat'?"),
         ({"method": "instant"}, "fit another one with `profile` instant"),
     ],
 )

@@ -76,7 +76,7 @@ def test_what_was_taken_out_again_is_unknown(table: Path, tmp_path: Path, capsys
     with pytest.raises(InputError, match="unknown explainer 'toy'"):
         carat.load(model)
     assert run(["fit", str(table), "--out", str(tmp_path / "other"), "--detector", "toy"]) == 2
-    assert "unknown detector 'toy'" in capsys.readouterr().err
+    assert "unknown --detector 'toy'" in capsys.readouterr().err
     assert run(["recourse", str(model), str(table), "--method", "toy-method"]) == 2
 
 

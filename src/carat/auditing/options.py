@@ -87,9 +87,13 @@ class AuditOptions:
 
     def check(self, names: Sequence[str], label: str = "the table") -> None:
         """Every column that the options name must be there; a near miss is named."""
-        for name in (*self.named, *self.without, *([] if self.id is None else [self.id])):
-            if name not in names:
-                raise InputError(f"{label}: no column '{name}'; {nearest(name, names, listed=COLUMNS)}")
+        given = {"columns": self.columns or (), "also": self.also, "without": self.without}
+        given["id"] = () if self.id is None else (self.id,)
+        for argument, columns in given.items():
+            for name in columns:
+                if name not in names:
+                    hint = nearest(name, names, listed=COLUMNS)
+                    raise InputError(f"`{argument}`: {label} has no column '{name}'; {hint}")
 
     def facts(self) -> dict[str, Any]:
         """A plain dictionary, for files and for telling two audits apart; without a time box where none was given."""

@@ -93,7 +93,8 @@ class AuditResult:
     """The suspicious cells of a table, as `carat.audit` returns them, the most suspicious first.
 
     `print(result)` shows a few of them, `to_frame()` has all of them, `columns` says how each column was treated, and
-    `explain(row)` puts the cells of one row into words.
+    `explain(row)` puts the cells of one row into words. `kinds()`, `headline()`, `cells()` and `to_frame()` are
+    called; `columns`, `rows`, `rate` and `patterns` are not.
 
     Args:
         findings: the cells, by row and column number.
@@ -158,6 +159,8 @@ class AuditResult:
         `kind`, `error` (the probability that it is wrong), `proposal` (null where there is none, "" to leave the cell
         empty), `confidence` (the probability that the proposal is right), `alternatives` (a list), `reason`, `group`
         (cells that are fixed together share a number) and `decision` (for you to fill in; what you had decided before).
+        Names of columns and values are text, even where your frame has numbers or booleans; `fixed()` gives the table
+        in its own types.
         """
         frame = frame_like(self.to_arrow(), self.reading.like)
         # pandas would turn whole numbers with gaps into floats.
@@ -313,7 +316,9 @@ class AuditResult:
             lines.append(f"  … and {len(self) - SHOWN:,} more; to_frame() has all of them")
         return "\n".join(lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        # One line: Python shows it for a method that somebody forgot to call, such as `result.kinds`, too.
+        return f"<AuditResult: {self.headline()}>"
 
     def report(self, path: str | Path, *, title: str | None = None) -> None:
         """Write one self-contained HTML page in which the cells are looked at and decided.

@@ -248,6 +248,12 @@ FLAGS = {"domains": "--columns", "start": "--from", "without_patterns": "--witho
         "patterns",
         "ray",
         "workers",
+        "prefer",
+        "diversity",
+        "neighbours",
+        "budget",
+        "seconds",
+        "constraints",
     )
 }
 """The flags of arguments that the library's errors name."""

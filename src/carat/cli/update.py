@@ -83,13 +83,12 @@ def update(
     done = job.summary
     conclude(
         f"{out}: {_done(done)}; {many(job.updated.training['records'] + job.updated.training['held_out'], 'row')}, "
-        f"{job.updated.training['updated_seconds']:.1f} s",
+        f"{done.seconds:.1f} s",
         {
             "model": str(out),
             "identity": job.updated.identity,
             "from": loaded.identity,
             **done.facts(),
-            "seconds": job.updated.training["updated_seconds"],
             "remarks": [remark.text for remark in done.remarks],
         },
         as_json=as_json,

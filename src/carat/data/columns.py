@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict
 
+from carat.arguments import known_fields
 from carat.data.schema import Schema, check_bins
 from carat.errors import InputError, nearest
 
@@ -24,17 +25,35 @@ class ColumnOptions(TypedDict, total=False):
     min_count: int
 
 
-FIT_ARGUMENTS = ("profile", "detector", "encoding", "explainer", "graph", "threshold", "seed", "device", "progress")
+FIT_ARGUMENTS = (
+    "profile",
+    "detector",
+    "encoding",
+    "takes",
+    "explainer",
+    "memory",
+    "graph",
+    "threshold",
+    "start",
+    "minutes",
+    "steps",
+    "seed",
+    "device",
+    "checkpoints",
+    "distributed",
+    "progress",
+)
 """The other arguments of `fit`, for whoever misspells one."""
 
 
+@known_fields
 @dataclass(frozen=True, kw_only=True)
 class Columns:
     """What a user says about the columns of a table.
 
     Args:
         domains: the columns to take; None takes every column of text in which values repeat.
-        also: columns to take besides, such as codes made of digits.
+        also: columns to take besides those or the default, such as codes made of digits.
         without: columns to leave out, such as an outcome that is known only later.
         numeric: columns to cut into quantile bins, with the number of bins; they become domains too.
         id: column that names a record in the outputs.
@@ -63,16 +82,18 @@ class Columns:
             raise InputError(f"`id` must be the name of one column, got {self.id!r}")
         if not isinstance(numeric, Mapping) or not all(isinstance(bins, int) for bins in numeric.values()):
             raise InputError(
-                f"numeric must name columns and their number of bins, as {{'Weight': 10}}; got {numeric!r}"
+                f"`numeric` must name columns and their number of bins, as {{'Weight': 10}}; got {numeric!r}"
             )
         check_bins(numeric)  # here too: cutting into bins comes before there is a schema
         object.__setattr__(self, "numeric", dict(numeric))
         if self.metapaths is not None:
             if any(isinstance(path, str) for path in self.metapaths):
-                raise InputError("metapaths must be a list of lists of columns; put the path in brackets")
+                raise InputError("`metapaths` must be a list of lists of columns; put the path in brackets")
             object.__setattr__(self, "metapaths", tuple(tuple(path) for path in self.metapaths))
+        if isinstance(self.min_count, bool) or not hasattr(self.min_count, "__index__"):
+            raise InputError(f"`min_count` must be a whole number, got {self.min_count!r}")
         if self.min_count < 1:
-            raise InputError(f"min_count must be at least 1, got {self.min_count}")
+            raise InputError(f"`min_count` must be at least 1, got {self.min_count}")
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Columns:
@@ -92,7 +113,7 @@ class Columns:
         known = [each.name for each in fields(cls)]
         for name in options:
             if name not in known:
-                raise InputError(f"unknown argument '{name}'; {nearest(name, [*known, *FIT_ARGUMENTS])}")
+                raise InputError(f"unknown argument '{name}'; {nearest(name, ['columns', *known, *FIT_ARGUMENTS])}")
         return cls(**options)
 
     def replace(self, **options: Any) -> Columns:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from carat.data.binning import Sample
 from carat.data.columns import Columns
-from carat.data.schema import Schema
+from carat.data.schema import OUTPUT_COLUMNS, Schema
 from carat.data.sources import Source, check_columns
 from carat.data.text import all_dates, all_numbers, to_number, to_text
 from carat.data.vocabulary import Domain, Vocabulary
@@ -22,6 +22,7 @@ UNIQUE = "a different value in every row"
 NEARLY = "a different value in nearly every row"
 NUMBERS = "numbers"
 FREE_TEXT = "free text"
+TAKEN = "outputs have a column of this name, so rename it to use it"
 INDEX = re.compile(r"__index_level_\d+__$")
 """How Parquet calls the index of a pandas frame; a frame that is scored later has no such column."""
 CROWDED = 0.5
@@ -57,14 +58,15 @@ class Scan:
         """One line for the user, or None when nothing was left out."""
         if not self.left_out:
             return None
-        return "left out: " + ", ".join(f"{name} ({reason})" for name, reason in self.left_out.items())
+        why = {name: f"{why}; {TAKEN}" if name in OUTPUT_COLUMNS else why for name, why in self.left_out.items()}
+        return "left out: " + ", ".join(f"{name} ({reason})" for name, reason in why.items())
 
     @property
     def remedies(self) -> tuple[str, ...]:
         """The options that take in what was left out."""
-        reasons = self.left_out.values()
+        reasons = [why for name, why in self.left_out.items() if name not in OUTPUT_COLUMNS]
         return (
-            *(("also",) if self.left_out else ()),
+            *(("also",) if reasons else ()),
             *(("numeric",) if NUMBERS in reasons else ()),
             *(("id",) if self.nameless else ()),
         )
@@ -114,7 +116,10 @@ def scan(source: Source, columns: Columns | None = None) -> Scan:
     roles = [name for name in (id, time) if name is not None]
     given = domains or ()
     named = [*given, *dict.fromkeys(name for name in (*also, *numeric) if name not in given)]
-    check_columns(source, [*named, *without, *roles])
+    lists = {"columns": given, "also": also, "numeric": numeric, "without": without}
+    single = {name: [column] for name, column in (("id", id), ("time", time)) if column is not None}
+    for argument, mentioned in (lists | single).items():
+        check_columns(source, list(mentioned), argument=argument)
     both = [name for name in (*also, *numeric) if name in without]
     if both:
         raise InputError(f"column '{both[0]}' is in both `also` or `numeric` and `without`; remove one")

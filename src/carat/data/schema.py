@@ -20,7 +20,7 @@ def check_bins(numeric: Mapping[str, int]) -> None:
     """Every numeric column needs a number of bins that makes sense."""
     for name, bins in numeric.items():
         if not 2 <= bins <= 1000:
-            raise InputError(f"numeric column '{name}' needs between 2 and 1000 bins, got {bins}")
+            raise InputError(f"`numeric`: column '{name}' needs between 2 and 1000 bins, got {bins}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Schema:
                 raise InputError(f"'{name}' can't be both a column to model and the {role} column; choose one")
         for name in self.numeric:
             if name not in self.domains:
-                raise InputError(f"numeric column '{name}' is not among the chosen columns; {self._hint(name)}")
+                raise InputError(f"`numeric`: column '{name}' is not among the chosen columns; {self._hint(name)}")
         check_bins(self.numeric)
 
     def _check_metapath(self, path: Sequence[str]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -56,6 +58,27 @@ def to_text(array: pa.Array, column: str) -> pa.Array:
     if pc.any(empty).as_py():
         array = pc.if_else(empty, pa.scalar(None, pa.string()), array)
     return array
+
+
+def texts_of(values: Iterable[Any], column: str) -> list[str | None]:
+    """Single values, of Python or NumPy, as they would read in a column of such values; None where missing.
+
+    >>> import datetime
+    >>> texts_of(["UA", True, 5, 5.0, datetime.date(2024, 3, 5), float("nan")], "Any")
+    ['UA', 'true', '5', '5', '2024-03-05', None]
+    """
+    given = list(values)
+    found: list[str | None] = [None] * len(given)
+    for kind in {type(value) for value in given}:
+        places = [place for place, value in enumerate(given) if type(value) is kind]
+        mine = [given[place] for place in places]
+        try:
+            array = pa.array(mine, from_pandas=True)
+        except (ValueError, TypeError, OverflowError):  # what Arrow does not know, such as a pandas Period
+            array = pa.array([str(value) for value in mine], pa.string())
+        for place, text in zip(places, to_text(array, column).to_pylist(), strict=True):
+            found[place] = text
+    return found
 
 
 def _float_text(array: pa.Array) -> pa.Array:

@@ -85,15 +85,20 @@ class Domain:
             to_text(array, self.name)  # refuses it by name
         coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
         text = to_text(coded.dictionary, self.name)
-        place = pc.index_in(text, value_set=self.entities)
-        if place.null_count and self._is_boolean():  # pandas writes True, spreadsheets TRUE, and databases 1
-            place = pc.coalesce(place, pc.index_in(truth(text), value_set=truth(self.entities), skip_nulls=True))
+        place = self.places(text)
         ids = pc.add(pc.fill_null(place, UNSEEN - FIRST), FIRST)
         ids = pc.if_else(pc.is_null(text), MISSING, ids)
         # A null index becomes the extra last row, which is MISSING.
         table = np.append(ids.to_numpy(zero_copy_only=False), MISSING).astype(np.int32)
         index = pc.fill_null(coded.indices.cast(pa.int32()), len(text)).to_numpy(zero_copy_only=False)
         return table[index], text.take(coded.indices)
+
+    def places(self, texts: pa.Array) -> pa.Array:
+        """Where texts are among the entities, int32 [n]; null where they are not."""
+        place = pc.index_in(texts, value_set=self.entities)
+        if place.null_count and self._is_boolean():  # pandas writes True, spreadsheets TRUE, and databases 1
+            place = pc.coalesce(place, pc.index_in(truth(texts), value_set=truth(self.entities), skip_nulls=True))
+        return place
 
     def _is_boolean(self) -> bool:
         """Whether the entities are true and false, each spelt in one way."""

@@ -148,6 +148,23 @@ class SklearnDetector(EstimatorDetector):
     def __init__(self, estimator: Any, *, encoding: Encoding | None = "onehot") -> None:
         super().__init__(estimator, encoding=encoding)
 
+    def fit(self, data: TrainingData, run: Run | None = None) -> Self:
+        """Also says how its scores are read, where they might be meant the other way round."""
+        super().fit(data, run)
+        if run is not None and self._may_be_reversed():
+            text = (
+                f"a higher score of the detector {self._inner_name()} is taken as more normal, as in scikit-learn; if "
+                "it is higher for outliers, as in PyOD, give carat.detectors.PyodDetector(detector) instead"
+            )
+            run.observer.remark(Remark("detector-sign", text, warning=True))
+        return self
+
+    def _may_be_reversed(self) -> bool:
+        """Whether nothing says that this scores as scikit-learn's detectors do, or something that it does as PyOD's."""
+        if hasattr(self.estimator_, "decision_scores_"):
+            return True
+        return not hasattr(self.estimator_, "score_samples") and _kind(self.estimator_) != "outlier_detector"
+
     def _judge(self, encoded: Any) -> Any:
         method = getattr(self.estimator_, "score_samples", None) or self.estimator_.decision_function
         return method(encoded)

@@ -18,7 +18,7 @@ DENSE_CELLS = 250_000_000
 def check_encoding(encoding: str) -> None:
     """One of the three, or an error with the nearest."""
     if encoding not in get_args(Encoding):
-        raise InputError(f"unknown encoding '{encoding}'; {nearest(encoding, get_args(Encoding))}")
+        raise InputError(f"unknown `encoding` '{encoding}'; {nearest(encoding, get_args(Encoding))}")
 
 
 def encode(ids: Tensor, vocabulary: Vocabulary, encoding: Encoding, *, sparse: bool) -> Any:

@@ -102,10 +102,11 @@ def fit(
             one of them.
         progress: True shows progress bars. An observer is told of stages and remarks. By default, remarks go to the
             logger `carat`; if training will take long, one of them says how long.
-        columns: which columns take part; see `Columns`. `domains` or `columns` lists them; `also` and `without` add to
-            the default or leave out. `numeric={"Weight": 10}` cuts a column of numbers into ten ranges. `id` is the
-            column that identifies a row. With `time`, the newest rows are held out instead of random ones. `metapaths`
-            are paths of columns that belong together. Values seen fewer than `min_count` times count as unseen.
+        columns: which columns take part; see `Columns`. `domains` or `columns` lists them; `also` adds to that list or
+            to the default, and `without` leaves out. `numeric={"Weight": 10}` cuts a column of numbers into ten ranges.
+            `id` is the column that identifies a row. With `time`, the newest rows are held out instead of random ones.
+            `metapaths` are paths of columns that belong together. Values seen fewer than `min_count` times count as
+            unseen.
     """
     if checkpoints is not None:
         check_path("checkpoints", checkpoints)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
+from carat.arguments import known_arguments
 from carat.data.pairs import Pairs
 from carat.data.schema import Schema
 from carat.data.vocabulary import Vocabulary
@@ -24,7 +25,11 @@ from carat.results.gate import Gate
 from carat.results.scale import Threshold
 from carat.training.fitted import Fitted
 
+KINDS = {"sklearn": "scikit-learn detector", "pyod": "PyOD detector"}
+"""What messages call the kinds of outside detectors."""
 
+
+@known_arguments
 def load(
     path: str | Path,
     *,
@@ -95,18 +100,41 @@ def _outside(
             f"{path}: its detector '{described['outside']}' is from outside and not stored; "
             "attach it in Python: carat.load(path, detector=…)"
         )
+    if isinstance(detector, str):
+        raise InputError(f"{path}: `detector` must be the fitted detector itself, got the name '{detector}'")
+    # Before the options, which would not fit a detector of another kind.
+    _check_kind(path, described["outside"], outside_detector(detector).describe())
     options = dict(described["options"])
     if encoding != "auto":
         options["encoding"] = encoding
     if takes is not None:
         options["takes"] = takes
     given = outside_detector(detector, **options)
-    if given.describe() != described["outside"] or given.options() != described["options"]:
+    if given.options() != described["options"]:
+        ((name, wanted),) = described["options"].items()
         raise InputError(
-            f"{path}: was fitted with the detector {described['outside']} {described['options']}, "
-            f"got {given.describe()} {given.options()}"
+            f"{path}: was fitted with `{name}` {wanted!r}, got {given.options()[name]!r}; give what it was fitted with"
         )
     return given
+
+
+def _check_kind(path: str | Path, wanted: str, given: str) -> None:
+    """Refuse another detector than the one that the model was fitted with, both as `describe` has them."""
+    if wanted != given:
+        raise InputError(
+            f"{path}: was fitted with {_in_words(wanted)}, and `detector` is {_in_words(given)}; give the one that it "
+            "was fitted with"
+        )
+
+
+def _in_words(described: str) -> str:
+    """An outside detector as messages call it.
+
+    >>> _in_words("sklearn:IsolationForest"), _in_words("callable:score_rows")
+    ('the scikit-learn detector IsolationForest', 'the callable score_rows')
+    """
+    kind, _, name = described.partition(":")
+    return f"the {KINDS.get(kind, kind)} {name}"
 
 
 def _restore(

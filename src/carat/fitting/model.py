@@ -14,7 +14,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from carat.arguments import check_flag, known_arguments
+from carat.arguments import check_flag, expecting, known_arguments
 from carat.data.pairs import Pairs
 from carat.data.schema import Schema
 from carat.data.sources import Source, open_source
@@ -44,6 +44,8 @@ from carat.training.fitted import Fitted
 
 FULL = ("transformer", "graph")
 """What the best method needs."""
+OTHER_THRESHOLD = "set it on the model, with model.with_threshold(0.05)"
+"""What to do instead of giving a threshold to a call."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,7 @@ class Model:
 
     __repr__ = __str__
 
-    @known_arguments
+    @expecting(threshold=OTHER_THRESHOLD)
     def score(
         self,
         data: Any,
@@ -140,7 +142,7 @@ class Model:
 
         return explain_frame(self, data, encoding=encoding, progress=progress)
 
-    @known_arguments
+    @expecting(threshold=OTHER_THRESHOLD)
     def recourse(
         self,
         data: Any,
@@ -221,9 +223,10 @@ class Model:
             like: the data to come; a callable detector is given frames of its library.
         """
         parts = self.parts(like=like)
-        if name is not None and name not in methods() and not is_near(name, methods()):
-            able = [each.name for each in (*METHODS.values(), *BASELINES.values()) if not parts.lacks(each.needs)]
-            raise InputError(f"unknown method '{name}'; {nearest(name, able)}")
+        if name is not None and name not in methods():
+            every = (*METHODS.values(), *BASELINES.values())
+            known = [each.name for each in every if is_near(name, methods()) or not parts.lacks(each.needs)]
+            raise InputError(f"unknown `method` '{name}'; {nearest(name, known)}")
         entry = method(name or ("carat-plus" if parts.lacks(("counts",)) or not parts.lacks(FULL) else "instant"))
         if "records" in entry.needs:
             raise InputError(f"the method '{entry.name}' is there to compare with: it runs in carat bench only")
@@ -313,6 +316,7 @@ class Model:
         """The percentage of held-out rows that score no higher, float64 [n]; of a tensor, an array or a list [n]."""
         return self.scale.percentile(torch.as_tensor(scores, dtype=self.reference.dtype))
 
+    @known_arguments
     def update(
         self,
         data: Any = None,
@@ -340,7 +344,8 @@ class Model:
             progress: True shows progress bars. An observer is told of stages and remarks.
 
         Returns:
-            The new model. Its `training["history"]` says what was added, skipped and forgotten.
+            The new model. Its `training["history"]` says what was added, skipped and forgotten. Where no row was, the
+            same model.
         """
         from carat.jobs import updated_model  # noqa: PLC0415
 
@@ -348,6 +353,7 @@ class Model:
             self, data, forget=forget, all=all, decisions=decisions, encoding=encoding, progress=progress
         )
 
+    @known_arguments
     def with_threshold(self, threshold: Threshold | float) -> Model:
         """The same model with another threshold (a number is a quantile); nothing is refitted."""
         chosen = threshold if isinstance(threshold, Threshold) else Threshold(quantile=threshold)
@@ -387,6 +393,7 @@ class Model:
         """What a model folder holds."""
         return contents_of(self)
 
+    @known_arguments
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model folder; an existing one is replaced only with `force`."""
         folder = as_path(path)

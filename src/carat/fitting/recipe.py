@@ -56,7 +56,7 @@ class Recipe:
         steps: int | None = None,
     ) -> Recipe:
         """From the arguments of `fit`: a profile names defaults, an argument always wins."""
-        defaults: Profile = PROFILES.find(profile).load()()
+        defaults: Profile = PROFILES.find(profile, argument=True).load()()
         explaining = _explainer(explainer, defaults, memory)
         chosen = _detector(detector, defaults, encoding, takes)
         if isinstance(chosen, ContextDetector) and explaining is None:
@@ -99,7 +99,7 @@ def _detector(
             if given != usual:
                 raise InputError(f"`{name}` has no effect without a detector of your own; leave it out")
     if detector is None or isinstance(detector, str):
-        made: FittedDetector = DETECTORS.find(detector or defaults.detector).load()()
+        made: FittedDetector = DETECTORS.find(detector or defaults.detector, argument=True).load()()
         return made
     if isinstance(detector, FittedDetector):
         return detector
@@ -117,7 +117,7 @@ def _explainer(
         usual = defaults.explainer if memory or defaults.explainer != Judge.name else defaults.plain
         name = explainer or usual
         known = {defaults.plain: defaults.plain_params, defaults.explainer: defaults.explainer_params}
-        made = EXPLAINERS.find(name).load()(**known.get(name, {}))
+        made = EXPLAINERS.find(name, argument=True).load()(**known.get(name, {}))
     if isinstance(made, Judge) and not memory:
         raise InputError("the explainer 'judge' keeps the training rows; choose another explainer, or allow `memory`")
     return made

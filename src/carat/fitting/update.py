@@ -118,7 +118,7 @@ def update(
     run: Run | None = None,
     began: float | None = None,
 ) -> tuple[Model, Change]:
-    """A new model with some records more and others less; see `Model.update`.
+    """A new model with some records more and others less; see `Model.update`. Where nothing changes, the same model.
 
     Args:
         model: stays as it is.
@@ -142,6 +142,10 @@ def update(
     joined = Joined.of(added.take(rows), held_out[rows], min_count=model.training.get("min_count", 1))
     left, gone = Stock.of(model).without(added.ids[:0] if forget is None else forget.ids)
     stock, learned, dropped = left.plus(joined, None if skipped is None else model)
+    if not len(joined.ids) and not len(gone.train) + len(gone.held_out):
+        stage.finish()
+        none = 0 if forget is None else len(forget)
+        return model, Change(skipped=len(added), not_found=none, calibrated=False)
     stage.advance()
     vocabulary = _recounted(joined, torch.cat([gone.train, gone.held_out, dropped]))
     pairs = model.pairs.to("cpu").less(Pairs.of(gone.train, model.vocabulary))

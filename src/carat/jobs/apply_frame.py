@@ -8,7 +8,7 @@ from typing import Any
 from carat.arguments import check_flag, known_arguments
 from carat.auditing.applying.choosing import CERTAIN, Rules
 from carat.auditing.applying.frames import apply_to_frame
-from carat.auditing.applying.given import cell_list
+from carat.auditing.applying.given import cell_list, check_order
 from carat.errors import InputError
 from carat.jobs.apply_job import ApplyJob, ApplySummary, RevertJob
 from carat.observing import Observer, watching
@@ -50,6 +50,7 @@ def apply(
         With `out` an `ApplySummary`. Without it the changed table, in the library of `table`, with its index and types;
         that of a path or a dictionary is an Arrow table.
     """
+    check_order(cells, table)
     rules = Rules(certain, decided_only)
     check_flag("force", force)
     with watching(progress) as observer:

@@ -15,7 +15,7 @@ from carat.auditing.applying.choosing import Rules
 from carat.auditing.applying.content import Splice, packed
 from carat.auditing.applying.given import cell_list, check_same_table
 from carat.auditing.applying.patching import Patched, check_pair, format_of, patch
-from carat.auditing.applying.planning import Plan, plan
+from carat.auditing.applying.planning import Plan, naming_the_cell, plan
 from carat.auditing.applying.reverting import revert as take_back
 from carat.errors import InputError
 from carat.files import check_place, replacing
@@ -102,7 +102,7 @@ class ApplyJob:
         made = plan(self.cells, self.table, self.rules, id=self.id, encoding=encoding, observer=self.observer)
         self._summarise(made)
         log = changes_of(self.out)
-        with replacing(self.out) as target:
+        with naming_the_cell(made, self.cells), replacing(self.out) as target:
             done = patch(
                 self.table,
                 target,

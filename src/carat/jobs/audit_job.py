@@ -23,7 +23,7 @@ from carat.auditing.options import AuditOptions
 from carat.auditing.programs import check_without, chosen
 from carat.auditing.reading import Reading, read_table
 from carat.auditing.result import AuditOrigin, AuditResult, column_json, finite
-from carat.auditing.roles import CHOSEN, MOSTLY, UNIQUE, roles
+from carat.auditing.roles import BY_NAME, CHOSEN, MOSTLY, UNIQUE, roles
 from carat.auditing.table import AuditTable
 from carat.auditing.teaching import Taught, taught
 from carat.errors import InputError
@@ -200,10 +200,9 @@ class AuditJob:
         ]
         by_role = {role: [each for each in reports if each.role == role] for role in ("voted", "text", "left out")}
         if not by_role["voted"] and not by_role["text"]:
-            raise InputError(
-                f"{reading.label}: there is nothing to check: {_with_reasons(by_role['left out'])}; name a column "
-                "with `also`"
-            )
+            by_hand = any(each.why == BY_NAME for each in by_role["left out"])
+            way = "leave fewer columns out with `without`" if by_hand else "name a column with `also`"
+            raise InputError(f"{reading.label}: there is nothing to check: {_with_reasons(by_role['left out'])}; {way}")
         if by_role["voted"]:
             self.remark("audited", f"columns: {_listed([each.name for each in by_role['voted']])}")
         else:

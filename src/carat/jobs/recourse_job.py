@@ -222,8 +222,9 @@ class RecourseJob(Job[ResultBatch]):
         names, reasons = self.model.vocabulary.names, list(outcome.reasons)
         for row in blank.nonzero().flatten().tolist():
             lacking = missing[row] & expected if (missing[row] & expected).any() else missing[row]
-            listed = ", ".join(names[domain] for domain in lacking.nonzero().flatten().tolist())
-            reasons[row] = f"no value looks wrong, but {listed} is blank, and carat recourse fills no blanks"
+            listed = [names[domain] for domain in lacking.nonzero().flatten().tolist()]
+            blank_there = f"{', '.join(listed)} {'is' if len(listed) == 1 else 'are'} blank"
+            reasons[row] = f"no value looks wrong, but {blank_there}; recourse fills no blanks, an audit does"
         return replace(outcome, mask=outcome.mask & ~blank[:, None], reasons=reasons)
 
     def _without_idle_fixes(self, chosen: Chosen, outcome: Outcome) -> Outcome:

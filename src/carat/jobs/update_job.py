@@ -39,6 +39,7 @@ class UpdateSummary(Summary):
     new_values: int = 0
     gone_values: int = 0
     calibrated: bool = True
+    seconds: float = 0.0
 
 
 class UpdateJob(Job[ScoreBatch]):
@@ -120,6 +121,7 @@ class UpdateJob(Job[ScoreBatch]):
             run=run,
             began=began,
         )
+        self.summary.seconds = round(time.monotonic() - began, 2)
         self._tell(change)
 
     def _as_decided(self, piece: Table) -> tuple[Table, Tensor]:
@@ -141,6 +143,9 @@ class UpdateJob(Job[ScoreBatch]):
         return Table.read(source, self.model.schema, self.model.vocabulary)
 
     def _tell(self, change: Change) -> None:
+        if self.updated is self.model:
+            text = "no row was added or forgotten, so the model stays as it is"
+            self.remark("unchanged", text, warning=True)
         for name, value in vars(change).items():
             setattr(self.summary, name, value)
         if self.decided is not None:

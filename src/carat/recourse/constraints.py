@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
+from carat.arguments import check_number, known_fields
 from carat.data.pairs import Pairs
+from carat.data.text import texts_of
 from carat.data.toml import filled, read_toml
 from carat.data.vocabulary import FIRST, Vocabulary
 from carat.errors import COLUMNS, InputError, nearest
 
 
+@known_fields
 @dataclass(frozen=True, kw_only=True)
 class Costs:
     """What a change costs; a counterfactual costs the sum over its changes.
@@ -39,10 +41,31 @@ class Costs:
     entities: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        for name in ("change", "weight"):
+            _check_cost(f"cost.{name}", getattr(self, name))
+        domains = _by_column("cost.domains", self.domains, "a cost", {"City": 2})
+        for name, cost in domains.items():
+            _check_cost(f"cost.domains['{name}']", cost)
+        entities = {}
+        for name, costs in _by_column("cost.entities", self.entities, "costs of values", {"City": {"Rome": 2}}).items():
+            key = f"cost.entities['{name}']"
+            if not isinstance(costs, Mapping):
+                raise InputError(f"`{key}` must map values to costs, such as {{'Rome': 2}}, got {costs!r}")
+            texts = zip(_values(key, costs), costs.values(), strict=True)
+            entities[name] = {text: cost for text, cost in texts if text is not None}
+            for text, cost in entities[name].items():
+                _check_cost(f"{key}['{text}']", cost)
+        object.__setattr__(self, "domains", domains)
+        object.__setattr__(self, "entities", entities)
 
+
+@known_fields
 @dataclass(frozen=True, kw_only=True)
 class Constraints:
     """Limits on what may be proposed.
+
+    Columns and values are given as the table has them: numbers, booleans and dates are taken as text, as in the table.
 
     Args:
         immutable: domains that never change.
@@ -63,13 +86,16 @@ class Constraints:
     cost: Costs | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "immutable", _texts("immutable", self.immutable, "columns"))
+        object.__setattr__(
+            self, "immutable", [str(column) for column in _listed("immutable", self.immutable, "columns")]
+        )
         for name in ("allowed", "forbidden"):
-            given = getattr(self, name)
-            if not isinstance(given, Mapping):
-                raise InputError(f"`{name}` must name columns and their values, as {{'City': ['Rome']}}; got {given!r}")
-            lists = {column: _texts(f"{name}['{column}']", values, "values") for column, values in given.items()}
-            object.__setattr__(self, name, lists)
+            lists = _by_column(name, getattr(self, name), "a list of values", {"City": ["Rome"]})
+            texts = {column: _values(f"{name}['{column}']", values) for column, values in lists.items()}
+            object.__setattr__(
+                self, name, {column: [t for t in each if t is not None] for column, each in texts.items()}
+            )
+        object.__setattr__(self, "forbidden_pairs", _pairs(self.forbidden_pairs))
         for name, least in (("max_changes", 1), ("min_support", 0)):
             given = getattr(self, name)
             if given is None and name == "max_changes":
@@ -78,14 +104,12 @@ class Constraints:
                 raise InputError(f"`{name}` must be a whole number, got {given!r}")
             if given < least:
                 raise InputError(f"`{name}` must be at least {least}, got {given}")
-        for pair in self.forbidden_pairs:
-            if len(pair) != 2:
-                raise InputError(f"'forbidden_pairs': a pair names two columns and their values, got {dict(pair)}")
-        if self.cost is not None:
-            given = [self.cost.change, self.cost.weight, *self.cost.domains.values()]
-            given += [value for by_entity in self.cost.entities.values() for value in by_entity.values()]
-            if any(value < 0 or not math.isfinite(value) for value in given):
-                raise InputError("a cost must be a finite number, at least 0")
+            object.__setattr__(self, name, int(given))
+        cost: Any = self.cost
+        if isinstance(cost, Mapping):
+            object.__setattr__(self, "cost", Costs(**_known("cost", cost, Costs)))
+        elif not isinstance(cost, Costs | None):
+            raise InputError(f"`cost` must be a dictionary such as {{'change': 1}}, or a `Costs`, got {cost!r}")
 
     @classmethod
     def of(cls, given: Constraints | Mapping[str, Any] | str | Path | None) -> Constraints:
@@ -95,7 +119,7 @@ class Constraints:
         if isinstance(given, Mapping):
             return cls.from_dict(given)
         if not isinstance(given, str | Path):
-            raise InputError(f"constraints must be a dictionary, a `Constraints` or a TOML file, got {given!r}")
+            raise InputError(f"`constraints` must be a dictionary, a `Constraints` or a TOML file, got {given!r}")
         return cls.read(given)
 
     @classmethod
@@ -104,29 +128,76 @@ class Constraints:
         path = Path(path)
         data = read_toml(path)
         try:
-            return cls.from_dict(data)
+            return filled(cls, data)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Constraints:
-        """From plain values, as TOML gives them.
+        """From a dictionary with the arguments of `Constraints`.
 
         >>> Constraints.from_dict({"immutable": ["Carrier"], "cost": {"change": 1}}).cost
         Costs(change=1, domains={}, entities={}, weight=1.0)
         """
-        return filled(cls, data)
+        return cls(**_known("constraints", data, cls))
 
     def resolve(self, vocabulary: Vocabulary) -> ResolvedConstraints:
         """The same in ids; a domain that does not exist is refused, an entity that training never met is noted."""
         return _Resolver(self, vocabulary).resolve()
 
 
-def _texts(name: str, given: Any, of: str) -> list[Any]:
+def _known(name: str, given: Mapping[str, Any], of: type[Any]) -> Mapping[str, Any]:
+    """A dictionary whose keys are all fields of a class."""
+    known = [each.name for each in fields(of)]
+    for key in given:
+        if key not in known:
+            raise InputError(f"`{name}`: unknown key '{key}'; {nearest(str(key), known)}")
+    return given
+
+
+def _listed(name: str, given: Any, of: str) -> list[Any]:
     """A list of columns or values, also from an index or an array; a single text is no list of its letters."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(f"`{name}` must be a list of {of}, got {given!r}; write [{given!r}]")
     return list(given)
+
+
+def _by_column(name: str, given: Any, what: str, example: Mapping[str, Any]) -> dict[str, Any]:
+    """Something for each of some columns, which a frame may name by numbers."""
+    if not isinstance(given, Mapping):
+        raise InputError(f"`{name}` must map each column to {what}, such as {example}, got {given!r}")
+    return {str(column): each for column, each in given.items()}
+
+
+def _values(name: str, given: Any) -> list[str | None]:
+    """Values as the table has them; None for what is missing there."""
+    values = _listed(name, given, "values")
+    nested = next((value for value in values if isinstance(value, list | tuple | set | Mapping)), None)
+    if nested is not None:
+        raise InputError(f"`{name}` must hold single values, got {nested!r}")
+    return texts_of(values, name)
+
+
+def _pairs(given: Any) -> list[dict[str, str]]:
+    example = "a list of dictionaries, such as [{'Carrier': 'UA', 'Dest': 'LGA'}]"
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise InputError(f"`forbidden_pairs` must be {example}, got {given!r}")
+    pairs = []
+    for pair in given:
+        if not isinstance(pair, Mapping):
+            raise InputError(f"`forbidden_pairs` must be {example}; one pair is {pair!r}")
+        if len(pair) != 2:
+            raise InputError(f"`forbidden_pairs`: a pair names two columns and their values, got {dict(pair)}")
+        texts = _values("forbidden_pairs", pair.values())
+        if None in texts:
+            raise InputError(f"`forbidden_pairs`: a pair has a value for each of its columns, got {dict(pair)}")
+        pairs.append({str(column): text for column, text in zip(pair, texts, strict=True) if text is not None})
+    return pairs
+
+
+def _check_cost(name: str, given: Any) -> None:
+    if check_number(name, given) < 0 or not math.isfinite(given):
+        raise InputError(f"`{name}` must be a finite number, at least 0, got {given}")
 
 
 @dataclass(frozen=True)
@@ -250,14 +321,14 @@ class _Resolver:
     def _domain(self, name: str, key: str) -> int:
         names = self.vocabulary.names
         if name not in names:
-            raise InputError(f"'{key}': no column '{name}'; {nearest(name, names, listed=COLUMNS)}")
+            raise InputError(f"`{key}`: no column '{name}'; {nearest(name, names, listed=COLUMNS)}")
         return names.index(name)
 
     def _rows(self, domain: int, entities: Iterable[str]) -> Tensor:
         """Rows of the entities that training met."""
         known = self.vocabulary.domains[domain]
-        texts = pa.array([str(entity) for entity in entities], pa.string())
-        place = pc.index_in(texts, value_set=known.entities).to_pylist()
+        texts = pa.array(entities, pa.string())
+        place = known.places(texts).to_pylist()
         self.unknown += [f"{known.name} {text}" for text, found in zip(texts, place, strict=True) if found is None]
         offset = int(self.vocabulary.offsets[domain]) + FIRST
         return torch.tensor([offset + found for found in place if found is not None], dtype=torch.int64)

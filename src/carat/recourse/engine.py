@@ -58,16 +58,16 @@ class Settings:
         for name in ("k", "neighbours", "budget"):
             value = getattr(self, name)
             if not _is_whole(value) and (value is not None or name != "budget"):
-                raise InputError(f"{name} must be a whole number, got {value!r}")
+                raise InputError(f"`{name}` must be a whole number, got {value!r}")
             if value is not None and value < 1:
-                raise InputError(f"{name} must be at least 1, got {value}")
+                raise InputError(f"`{name}` must be at least 1, got {value}")
         for name in ("diversity", "prefer", "seconds"):
             check_number(name, getattr(self, name))
         for name in ("diversity", "prefer"):
             if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} must lie between 0 and 1, got {getattr(self, name)}")
+                raise InputError(f"`{name}` must lie between 0 and 1, got {getattr(self, name)}")
         if not self.seconds > 0:
-            raise InputError(f"seconds must be more than 0, got {self.seconds}")
+            raise InputError(f"`seconds` must be more than 0, got {self.seconds}")
 
     def search_limits(self, detector: Detector) -> SearchLimits:
         """Budget and time for this detector."""

@@ -152,7 +152,7 @@ class BlendRanking:
         cost_weight: float = 0.0,
     ) -> None:
         if not 0 <= prefer <= 1:
-            raise InputError(f"prefer must lie between 0 (plausible) and 1 (valid), got {prefer}")
+            raise InputError(f"`prefer` must lie between 0 (plausible) and 1 (valid), got {prefer}")
         self.reference, self.validity = reference, Validity(reference)
         self.opinions = dict(opinions or {})
         self.blend = blend or Blend(opinions=dict.fromkeys(self.opinions, READING))

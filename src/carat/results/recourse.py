@@ -11,8 +11,8 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from carat.arguments import check_count
-from carat.data.sources import frame_like
+from carat.arguments import check_count, known_arguments
+from carat.data.sources import frame_like, open_source
 from carat.errors import InputError, warn_renamed
 from carat.observing import Remark
 from carat.results.batches import ResultBatch, strangest_of
@@ -82,13 +82,14 @@ class RecourseResult:
         warn_renamed("RecourseResult.parts", "RecourseResult.batches")
         return self.batches
 
+    @known_arguments
     def to_frame(self) -> Any:
         """All suggested fixes, one per row, as a frame of the library you passed in.
 
         Columns: `record` (the row number, index label or ID), `rank` (1 = best), `score`, `percentile`, `valid` (its
         score is not below the threshold), `changed` (the list of changed columns), then the fixed row, and `cost` if
         you gave costs. At the end, `before` and `after` list the old and the new values, in the order of `changed`.
-        Values are text, even where your column holds numbers or booleans.
+        Values are text, even where your column holds numbers or booleans; `fixed()` has the rows in its own types.
         """
         batches = self.batches or (self.empty,)
         return frame_like(pa.concat_tables([batch.compared() for batch in batches]), self.like)
@@ -97,6 +98,7 @@ class RecourseResult:
         """What `to_frame` has, as an Arrow table, with only the columns that `carat recourse` writes."""
         return pa.concat_tables([batch.rows() for batch in self.batches or (self.empty,)])
 
+    @known_arguments
     def to_json(self, *, show: int | None = None) -> list[dict[str, Any]]:
         """One dictionary per row, with its explanation and its suggested fixes; see `Explanation.to_json`.
 
@@ -113,12 +115,14 @@ class RecourseResult:
         """
         return [row for batch in self.batches for row in batch.records().to_pylist()]
 
+    @known_arguments
     def fixed(self) -> Any:
         """Your data, with the best valid fix applied to every row that has one; see `apply`."""
         if isinstance(self.like, str) and self.like == "-":
             raise InputError("standard input can't be read again; save it to a file first")
         return self.apply(self.like, encoding=self.encoding)
 
+    @known_arguments
     def apply(self, frame: Any, *, encoding: str | None = None) -> Any:
         """A frame with the best valid fix applied to every row that has one.
 
@@ -138,6 +142,7 @@ class RecourseResult:
 
         return apply_to_frame(best_fixes(self.batches), frame, Rules(), id=self.id, encoding=encoding)[0]
 
+    @known_arguments
     def report(self, path: str | Path, *, title: str | None = None) -> None:
         """Write one self-contained HTML page: what was flagged, why, and what would have made it normal.
 
@@ -183,6 +188,7 @@ class RecourseResult:
         found = [one for batch in some for one in explain_batch(batch, self.evidence, show=show)]
         return sorted(found, key=Explanation.place)
 
+    @known_arguments
     def explanations(self, *, show: int | None = 5) -> Iterator[Explanation]:
         """Why each row was flagged and what would have made it normal, in the order of the result.
 
@@ -197,18 +203,20 @@ class RecourseResult:
                 some = batch.take(torch.arange(start, min(start + EXPLAINED, len(batch))))
                 yield from explain_batch(some, self.evidence, show=show)
 
+    @known_arguments
     def explain(self, record: Any = STRANGEST, *, show: int | None = 5) -> Explanation:
         """Why one row was flagged and what would have made it normal.
 
         Args:
-            record: the row's number, index label or ID, as in the column `record`. By default, the strangest row.
+            record: the row's number, index label or ID, as in the column `record`. By default, the strangest row. A
+                normal row is an error, unless `all` or `top` had it looked at.
             show: suggested fixes to show, at most; None gives all of them.
         """
         show = check_count("show", show)
         if record is STRANGEST:
             first = self._strangest(1, show=show)
             if not first:
-                raise InputError("no row was looked at; `top` or `all` looks at rows that are not anomalous")
+                raise InputError(self._why_none())
             return first[0]
         found = [
             (batch, place)
@@ -227,10 +235,62 @@ class RecourseResult:
 
     def _why_not(self, record: Any) -> str:
         """Why there is nothing to say of a row."""
-        whole = not isinstance(record, bool) and hasattr(record, "__index__")
-        if not self.numbered or self.scored is None or not whole:
-            return f"row {record!r} is not in this result; result.records lists the rows that are"
-        if not 0 <= record < len(self.scored):
-            return f"there is no row {record!r}; the table has {len(self.scored):,}, counted from 0"
-        percentile = float(self.scale.percentile(self.scored[record : record + 1]))
-        return f"row {record} was not looked at (percentile {percentile:.1f}); use all=True, or a larger `top`"
+        unknown = f"row {record!r} is not in this result; result.records lists the rows that are"
+        if self.scored is None:
+            return unknown
+        if self.numbered:
+            if isinstance(record, bool) or not hasattr(record, "__index__"):
+                return unknown
+            if not 0 <= record < len(self.scored):
+                return f"there is no row {record!r}; the table has {len(self.scored):,}, counted from 0"
+            place = int(record)
+        else:
+            names = self._names()
+            if names is None:
+                return unknown
+            if record not in names:
+                by = "index label" if self.id is None else f"column '{self.id}'"
+                return f"there is no row {record!r} in the table; rows go by their {by}"
+            place = names.index(record)
+        percentile = f"percentile {float(self.scale.percentile(self.scored[place : place + 1])):.1f}"
+        if self._whole:
+            return f"row {record} is normal ({percentile}), so it was not looked at; all=True looks at normal rows, too"
+        return f"row {record} was not looked at ({percentile}); use all=True, or a larger `top`"
+
+    def _why_none(self) -> str:
+        """Why there is no strangest row."""
+        if self.scored is None:
+            return "no row was looked at; `top` or `all` looks at rows that are not anomalous"
+        if not len(self.scored):
+            return "no row was looked at: the table has none"
+        if len(self.scored) == 1:
+            percentile = float(self.scale.percentile(self.scored))
+            return (
+                f"the row is normal (percentile {percentile:.1f}), so it was not looked at; all=True looks at normal "
+                "rows, too"
+            )
+        return (
+            f"none of the {len(self.scored):,} rows is anomalous, so none was looked at; all=True looks at normal "
+            "rows, too, and top=5 at the strangest"
+        )
+
+    @property
+    def _whole(self) -> bool:
+        """Whether all anomalous rows are in this result, so that the others are normal."""
+        return self.anomalous is not None and self.anomalous == sum(
+            int(batch.anomalous.sum()) for batch in self.batches
+        )
+
+    def _names(self) -> list[Any] | None:
+        """What names the rows of the data, read once more; None where it can't be, or is not the same any more."""
+        if isinstance(self.like, str) and self.like == "-":
+            return None
+        try:
+            source = open_source(self.like, encoding=self.encoding)
+            index = getattr(source, "index", None)
+            if self.id is not None:
+                index = pa.chunked_array([batch.column(0) for batch in source.batches([self.id])])
+        except InputError:
+            return None
+        found: list[Any] | None = None if index is None else index.to_pylist()
+        return found if found is not None and self.scored is not None and len(found) == len(self.scored) else None

@@ -9,9 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from carat.arguments import known_fields
 from carat.errors import InputError
 
 
+@known_fields
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
     """A share of the reference records, or a score; exactly one of the two.

@@ -103,6 +103,15 @@ def test_a_list_of_dictionaries(form: str) -> None:
 
 
 @pytest.mark.usefixtures("_fake")
+def test_the_table_given_first_is_said() -> None:
+    result = carat.audit(cities())
+    for cells in (result, result.to_frame(), result.to_arrow().to_pandas()):
+        with pytest.raises(InputError, match=r"the list comes first, and the table second: apply\(cells, table\)"):
+            carat.apply(cities().to_pandas(), cells)
+    assert carat.apply([], result.to_frame()).equals(result.to_frame()), "a table may look like a list"
+
+
+@pytest.mark.usefixtures("_fake")
 def test_a_result_in_every_form() -> None:
     result, data = carat.audit(cities()), cities().to_pandas()
     fixed = carat.apply(result, data)
@@ -114,8 +123,9 @@ def test_a_result_in_every_form() -> None:
 @pytest.mark.parametrize(
     ("column", "text", "message"),
     [
-        ("int", "many", "column 'int' holds int64, so 'many' can't be put there"),
-        ("when", "soon", "column 'when' holds timestamp.*, so 'soon' can't be put there"),
+        ("int", "many", "the list, row 1: column 'int' of the table takes a whole number that fits int64, not 'many'"),
+        ("when", "soon", "row 1: column 'when' of the table takes a time such as 2024-03-05 13:30:00.*, not 'soon'"),
+        ("flag", "perhaps", "row 1: column 'flag' of the table takes true or false, not 'perhaps'"),
     ],
 )
 def test_values_that_do_not_fit(column: str, text: str, message: str) -> None:

@@ -115,9 +115,9 @@ def test_revert_restores_the_values(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "text", "message"),
     [
-        ("int", "much", "column 'int' holds int16, so 'much' can't be put there"),
-        ("int", "99999", "column 'int' holds int16, so '99999' can't be put there"),
-        ("day", "soon", "column 'day' holds date32.*, so 'soon' can't be put there"),
+        ("int", "much", "row 1: column 'int' of .* takes a whole number that fits int16, not 'much'"),
+        ("int", "99999", "takes a whole number that fits int16, not '99999'"),
+        ("day", "soon", "takes a date such as 2024-03-05, not 'soon'"),
         ("tags", "b", "lists or structs"),
     ],
 )

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from carat.auditing.applying.choosing import Choice, Rules
 from carat.auditing.applying.edits import Edit
-from carat.auditing.applying.planning import Plan, plan
-from carat.auditing.applying.typed import replaced, typed
+from carat.auditing.applying.planning import Plan, naming_the_cell, plan
+from carat.auditing.applying.typed import UnfitError, replaced, typed
 from carat.auditing.decisions import CellList
 from carat.data.sources import open_source
 from carat.data.sources.frames import arrow_table, frame_of, is_record
@@ -58,7 +58,8 @@ def apply_to_frame(
         data = frame_of(data)
     made = plan(cells, data, rules, id=id, observer=observer)
     made = _without_blanks(made, data, observer or Logged())
-    return _edited(data, made.edits), made
+    with naming_the_cell(made, cells):
+        return _edited(data, made.edits), made
 
 
 def _without_blanks(made: Plan, data: Any, observer: Observer) -> Plan:
@@ -138,7 +139,7 @@ def _edited_pandas(data: Any, edits: Sequence[Edit]) -> Any:
             column = column.cat.add_categories(new)
         column.iloc[rows] = _missing(values, column)
         if not hasattr(column, "cat") and column.dtype != kind:
-            raise InputError(f"{LABEL}: column '{name}' holds {kind}, so '{mine[0].after}' can't be put there")
+            raise UnfitError(str(mine[0].after), str(name), f"values of the type {kind}", LABEL)
         data[name] = column
     return data
 

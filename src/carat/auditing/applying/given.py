@@ -36,6 +36,25 @@ def cell_list(cells: Any) -> CellList:
     return list_of(cells, blank="")
 
 
+def check_order(cells: Any, table: Any) -> None:
+    """Refuse a list where the table should be, before anything is said of what the table lacks to be a list."""
+    mine, theirs = _columns(cells), _columns(table)
+    if isinstance(table, AuditResult | CellList) or (theirs >= LISTED and mine and not mine >= LISTED):
+        raise InputError("`table` is a list of cells; the list comes first, and the table second: apply(cells, table)")
+
+
+LISTED = {"record", "column", "proposal", "decision"}
+"""Columns by which a list is known."""
+
+
+def _columns(thing: Any) -> set[str]:
+    """Names of the columns of what is in memory; none of a path."""
+    if isinstance(thing, AuditResult | CellList):
+        return LISTED
+    names = getattr(thing, "column_names", None)  # Arrow's `columns` are the columns themselves
+    return {str(name) for name in (getattr(thing, "columns", ()) if names is None else names)}
+
+
 def check_same_table(cells: CellList, table: Path, encoding: str | None) -> None:
     """Refuse a list whose audit read another table; without a word on the audit, the values alone decide.
 

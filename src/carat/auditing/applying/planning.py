@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from carat.auditing.applying.choosing import Choice, Left, Rules, choose
 from carat.auditing.applying.edits import Edit
 from carat.auditing.applying.locating import NUMBER, Located, locate, rewritten
+from carat.auditing.applying.typed import UnfitError
 from carat.auditing.decisions import CellList
 from carat.data.sources import open_source
 from carat.errors import InputError
@@ -73,6 +75,18 @@ def plan(
             )
     ordered = [made[key] for key in sorted(made)]
     return Plan([edit for edit, _ in ordered], [choice for _, choice in ordered], left, source.names)
+
+
+@contextmanager
+def naming_the_cell(made: Plan, cells: CellList) -> Iterator[None]:
+    """Where a new value does not fit its column, say which row of the list asks for it."""
+    try:
+        yield
+    except UnfitError as error:
+        for edit, choice in zip(made.edits, made.choices, strict=True):
+            if edit.after == error.text and str(made.names[edit.column]) == error.column:
+                raise InputError(f"{cells.where(choice.cell)}: {error}") from error
+        raise
 
 
 def _after(choice: Choice, place: Located, cells: CellList) -> str:

@@ -12,11 +12,19 @@ from carat.data.text import to_text
 from carat.errors import InputError
 
 
+class UnfitError(InputError):
+    """A text is no value of the column that it should be put in."""
+
+    def __init__(self, text: str, column: str, takes: str, label: str) -> None:
+        super().__init__(f"column '{column}' of {label} takes {takes}, not '{text}'")
+        self.text, self.column = text, column
+
+
 def typed(texts: Sequence[str | None], kind: pa.DataType, column: str, label: str) -> pa.Array:
     """Texts as values of a type; None and "" are null.
 
     Raises:
-        InputError: where a text is none of that type.
+        UnfitError: where a text is none of that type.
     """
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -29,7 +37,27 @@ def typed(texts: Sequence[str | None], kind: pa.DataType, column: str, label: st
         return filled.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         bad = next(text for text in texts if text and not _fits(text, kind))
-        raise InputError(f"{label}: column '{column}' holds {kind}, so '{bad}' can't be put there") from None
+        raise UnfitError(bad, column, _in_words(kind), label) from None
+
+
+def _in_words(kind: pa.DataType) -> str:
+    """What a column of a type takes.
+
+    >>> _in_words(pa.bool_()), _in_words(pa.date32()), _in_words(pa.int16())
+    ('true or false', 'a date such as 2024-03-05', 'a whole number that fits int16')
+    """
+    if pa.types.is_boolean(kind):
+        return "true or false"
+    if pa.types.is_date(kind):
+        return "a date such as 2024-03-05"
+    if pa.types.is_timestamp(kind):
+        zone = "+00:00" if kind.tz else ""
+        return f"a time such as 2024-03-05 13:30:00{zone}"
+    if pa.types.is_time(kind):
+        return "a time such as 13:30:00"
+    if pa.types.is_integer(kind):
+        return f"a whole number that fits {kind}"
+    return "a number" if pa.types.is_floating(kind) or pa.types.is_decimal(kind) else f"values of the type {kind}"
 
 
 def replaced(column: pa.ChunkedArray, rows: np.ndarray, values: pa.Array) -> pa.ChunkedArray:

@@ -41,14 +41,21 @@ def check_names(names: Sequence[str], label: str) -> list[str]:
     return list(names)
 
 
-def check_columns(source: Source, columns: Sequence[str]) -> None:
-    """Every wanted column must be there; a near miss is named."""
+def check_columns(source: Source, columns: Sequence[str], *, argument: str | None = None) -> None:
+    """Every wanted column must be there; a near miss is named.
+
+    Args:
+        source: what should have them.
+        columns: that are wanted.
+        argument: what named them; None where nothing that a user gave did.
+    """
     for column in columns:
         if column not in source.names:
             near, hint = nearest(column, source.names, listed=COLUMNS), _hint(source)
             if hint and near.endswith("?"):
                 hint = f" {hint[2].upper()}{hint[3:]}"
-            raise InputError(f"{source.label}: no column '{column}'; {near}{hint}")
+            lacks = f"{source.label}: no" if argument is None else f"`{argument}`: {source.label} has no"
+            raise InputError(f"{lacks} column '{column}'; {near}{hint}")
 
 
 def _hint(source: Source) -> str:

@@ -12,6 +12,8 @@ import pyarrow as pa
 from carat.data.sources.base import BATCH_ROWS, Source, check_columns, check_names
 from carat.errors import InputError
 
+LOOKED_AT = 1_000
+"""Things of a list whose types an error names."""
 NOT_TEXT = "a value is not proper text (half of a surrogate pair); read the file again with the right encoding"
 
 
@@ -107,6 +109,8 @@ def _ambiguous(frame: Any) -> str | None:
         return None
     if index.nlevels > 1:
         return "has several levels"
+    if index.hasnans:
+        return "has no label for some rows"
     if not index.is_unique:
         return "repeats labels"
     # As text, 17 and "17" would be one label, and nobody could look up either by what it is.
@@ -154,6 +158,8 @@ def _called(thing: Any) -> str:
         return f"an empty {name}"
     if isinstance(thing, list | tuple) and isinstance(thing[0], list | tuple):
         return f"a {name} of rows without names; wrap it in pd.DataFrame(…)"
+    if isinstance(thing, list | tuple):
+        return f"a {name} of {', '.join(sorted({type(each).__name__ for each in thing[:LOOKED_AT]}))}"
     return name
 
 
@@ -230,10 +236,18 @@ def table_from_dict(columns: Mapping[Any, Any]) -> pa.Table:
             raise InputError(f"column '{name}': {NOT_TEXT}") from error
         except (ValueError, TypeError) as error:  # NaT is a ValueError; all of Arrow's are one of the two
             arrays[str(name)] = _mixed(values, str(name), error)
-    try:
-        return pa.table(arrays)
-    except pa.ArrowInvalid as error:
-        raise InputError("the columns have different lengths") from error
+    first = next(iter(arrays), None)
+    for name, array in arrays.items():
+        if first is not None and len(array) != len(arrays[first]):
+            raise InputError(
+                f"column '{name}' has {_many(array)}, '{first}' has {len(arrays[first]):,}; give every row a value, or "
+                "None where it has none"
+            )
+    return pa.table(arrays)
+
+
+def _many(array: pa.Array) -> str:
+    return f"{len(array):,} value{'' if len(array) == 1 else 's'}"
 
 
 def _mixed(values: Any, name: str, error: Exception) -> pa.Array:
