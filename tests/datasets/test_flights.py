@@ -6,8 +6,10 @@ from importlib import resources
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import pytest
 
 from carat.datasets import flights
+from carat.errors import InputError
 from carat.registry import named_data
 
 
@@ -41,4 +43,6 @@ def test_small_and_of_known_origin() -> None:
 
 def test_by_name() -> None:
     assert named_data("flights").name == "flights"
-    assert named_data("flight") == "flight"
+    assert named_data("rows") == "rows", "a path, perhaps"
+    with pytest.raises(InputError, match="flight: no such file or dataset; did you mean 'flights'"):
+        named_data("flight")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -85,6 +86,8 @@ def outcome(kind: str, model: carat.Model, path: Path, folder: Path, how: Callab
     about["summary"].pop("seconds", None)
     shown = next(sink.explained for sink in sinks if isinstance(sink, Strangest))
     files = {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith("about.json")}
+    if "page.html" in files:  # its footer says when it was made, to the minute
+        files["page.html"] = re.sub(rb"made \d{4}-\d\d-\d\d \d\d:\d\d UTC", b"", files["page.html"])
     return {**files, "about": about, "strangest": [one.to_json() for one in shown]}
 
 
