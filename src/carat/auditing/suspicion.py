@@ -16,7 +16,7 @@ from torch import Tensor
 from carat.auditing.signals import Eyes, Sight
 from carat.auditing.table import AuditColumn
 from carat.auditing.texts import OF_VALUES, ValueTexts
-from carat.data.spelling import looks, shapes
+from carat.data.spelling import shapes
 
 MARGIN, CLEAR = 2.0, 0.3
 """The vote disagrees where the value is so many nats below the best, and the best is likelier than this."""
@@ -28,11 +28,10 @@ TIMES = 3.0
 """A variant is odd beside one that is so many times as frequent."""
 WORD_TIMES = 50.0
 """And a word beside one that it is a slip of."""
-ELSEWHERE = 10.0
-"""And a value that looks like so many times as many of another column's as of its own."""
 FORMATTED, FEW, FOREIGN, FOREIGN_ALL = 0.9, 6, 0.02, 0.05
 """A column has a format where its most frequent shapes, at most so many, cover this share of its cells; a shape with
 less than the third share is then foreign to it, if all of those together have no more than the last."""
+_WORDS = re.compile(r"[Aa字](?: ?[Aa字])*")
 _NUMBER = re.compile(r"\s*[$€£]?[+-]?\d[\d.,]*\s*%?\s*\Z")
 
 
@@ -70,7 +69,6 @@ def odd_values(column: AuditColumn, known: ValueTexts) -> np.ndarray:
     odd |= told[:, OF_VALUES.index("variant")] > np.log(TIMES)
     odd |= told[:, OF_VALUES.index("misspelt word")] > np.log(WORD_TIMES)
     odd |= told[:, OF_VALUES.index("off its template")] > np.log(WORD_TIMES)
-    odd |= told[:, OF_VALUES.index("looks elsewhere")] > np.log(ELSEWHERE)
     odd |= foreign_shapes(column)
     if is_numeric(column, known.placeholder):
         odd |= known.placeholder
@@ -93,8 +91,12 @@ def foreign_shapes(column: AuditColumn) -> np.ndarray:
     share = np.bincount(code, weights=column.counts, minlength=len(names)) / cells
     if np.sort(share)[::-1][:FEW].sum() < FORMATTED:
         return np.zeros(len(column.values), dtype=bool)
-    look, kinds = looks(column.values)
-    total = np.bincount(look, weights=column.counts, minlength=len(kinds)) / cells
+    coarse, kinds = shapes(column.values)
+    # How many words a name has says nothing.
+    worded = [_WORDS.sub("a", kind) for kind in kinds]
+    known = {kind: number for number, kind in enumerate(dict.fromkeys(worded))}
+    look = np.array([known[kind] for kind in worded], dtype=np.int64)[coarse]
+    total = np.bincount(look, weights=column.counts, minlength=len(known)) / cells
     found: np.ndarray = total[look] < FOREIGN
     # Many odd ones are a habit of the column.
     return found if column.counts[found].sum() <= FOREIGN_ALL * cells else np.zeros_like(found)

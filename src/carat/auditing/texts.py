@@ -21,7 +21,6 @@ from carat.data.spelling import (
     distance,
     figures,
     key,
-    looks,
     moments,
     nearest,
     placeholders,
@@ -44,7 +43,6 @@ OF_VALUES = (
     "length",
     "misspelt word",
     "off its template",
-    "looks elsewhere",
 )
 """What is said of every value of a column."""
 OF_CELLS = ("like the first", "a slip from the first", "like the second", "a slip from the second")
@@ -57,8 +55,6 @@ OF_COLUMNS = ("voted", "different", "usually near", "usual shape", "usual letter
 """What is said of a column."""
 RATIO = 3.0
 """How many times as frequent a value must be for another one to be a slip of it."""
-SELDOM = 0.002
-"""Looks with less than this share of a column's cells are all as foreign to it."""
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 
 
@@ -102,37 +98,9 @@ class ValueTexts:
         return replace(self, told=told, rewritten=rewritten, pattern=kept, habits=habits | self.habits)
 
 
-@dataclass(frozen=True)
-class Homes:
-    """Where in a table texts, and texts that look alike, are at home.
-
-    Args:
-        texts: columns that hold a text, with how often, for every text.
-        looks: share of a column's cells with each look, by the place of the column.
-    """
-
-    texts: dict[str, list[tuple[int, int]]]
-    looks: dict[int, dict[str, float]]
-
-    @classmethod
-    def of(cls, table: AuditTable, places: Sequence[int]) -> Homes:
-        """Of the columns that take part."""
-        homes: dict[str, list[tuple[int, int]]] = {}
-        shares: dict[int, dict[str, float]] = {}
-        for place in places:
-            column = table.columns[place]
-            for text, count in zip(column.values, column.counts.tolist(), strict=True):
-                homes.setdefault(text, []).append((place, count))
-            if not column.typed:
-                code, names = looks(column.values)
-                share = np.bincount(code, weights=column.counts, minlength=len(names)) / max(column.counts.sum(), 1)
-                shares[place] = dict(zip(names, share.tolist(), strict=True))
-        return cls(homes, shares)
-
-
 def value_texts(table: AuditTable, places: Sequence[int]) -> dict[int, ValueTexts]:
     """Of every column that takes part, by its place."""
-    homes = Homes.of(table, places)
+    homes = _homes(table, places)
     return {place: _of_column(table.columns[place], place, homes) for place in places}
 
 
@@ -147,11 +115,13 @@ def copied_texts(
         copy: the same with slips.
         places: columns that take part.
     """
-    homes = Homes.of(table, places)
+    homes = _homes(table, places)
     return {place: _copied(known[place], table.columns[place], copy.columns[place], place, homes) for place in places}
 
 
-def _copied(known: ValueTexts, before: AuditColumn, after: AuditColumn, place: int, homes: Homes) -> ValueTexts:
+def _copied(
+    known: ValueTexts, before: AuditColumn, after: AuditColumn, place: int, homes: dict[str, list[tuple[int, int]]]
+) -> ValueTexts:
     old = {text: number for number, text in enumerate(before.values)}
     new = [number for number, text in enumerate(after.values) if text not in old]
     values = (*before.values, *(after.values[number] for number in new))
@@ -187,7 +157,19 @@ def _copied(known: ValueTexts, before: AuditColumn, after: AuditColumn, place: i
     )
 
 
-def _of_column(column: AuditColumn, place: int, homes: Homes, old: int | None = None) -> ValueTexts:
+def _homes(table: AuditTable, places: Sequence[int]) -> dict[str, list[tuple[int, int]]]:
+    """Columns that hold a text, with how often, for every text."""
+    homes: dict[str, list[tuple[int, int]]] = {}
+    for place in places:
+        column = table.columns[place]
+        for text, count in zip(column.values, column.counts.tolist(), strict=True):
+            homes.setdefault(text, []).append((place, count))
+    return homes
+
+
+def _of_column(
+    column: AuditColumn, place: int, homes: dict[str, list[tuple[int, int]]], old: int | None = None
+) -> ValueTexts:
     """Of one column.
 
     Args:
@@ -210,7 +192,7 @@ def _of_column(column: AuditColumn, place: int, homes: Homes, old: int | None = 
     rewritten = [next(filter(None, each), None) for each in zip(*(found.text for found in ways), strict=True)]
     pattern = [next(filter(None, each), None) for each in zip(*(found.pattern for found in ways), strict=True)]
     nothing = placeholders(values, counts)
-    elsewhere, foreign = _elsewhere(values, counts, place, homes.texts)
+    elsewhere, foreign = _elsewhere(values, counts, place, homes)
     told = np.zeros((size + 1, len(OF_VALUES)), dtype=np.float32)
     told[:size, 0] = 1.0
     told[:size, 1] = np.where(has_near, 1 - near.distance / np.maximum(lengths, 1), 0.0).clip(0, 1)
@@ -222,8 +204,6 @@ def _of_column(column: AuditColumn, place: int, homes: Homes, old: int | None = 
     told[:size, 8] = [text is not None for text in rewritten]
     told[:size, 11], spelt = misspelt(values, counts)
     told[:size, 12] = off_template(values, counts)
-    if not column.typed:
-        told[:size, 13] = _looks_elsewhere(values, usual, place, homes.looks)
     weight = counts / cells
     habit = [np.log((size + 1) / (cells + 1))] + [float((told[:size, k] * weight).sum()) for k in (1, 5, 9, 6)]
     return ValueTexts(
@@ -303,19 +283,6 @@ def _elsewhere(
             times, where = max(others, key=lambda one: (one[0], -one[1]))
             home[number], more[number] = where, np.clip(np.log((times + 0.5) / count), -6, 6) + 6
     return home, more
-
-
-def _looks_elsewhere(
-    values: Sequence[str], usual: np.ndarray, place: int, shares: dict[int, dict[str, float]]
-) -> np.ndarray:
-    """log of how much more usual the look of each value is in another column than in its own, itself left out, [V]."""
-    code, names = looks(values)
-    total = np.bincount(code, weights=usual, minlength=len(names))[code] if len(values) else np.zeros(0)
-    own = (total - usual) / np.maximum(usual.sum() - usual, 1)
-    others = [share for other, share in shares.items() if other != place]
-    most = np.array([max((share.get(name, 0.0) for share in others), default=0.0) for name in names])
-    found: np.ndarray = np.log((most[code] + SELDOM) / (own + SELDOM)) if len(values) else np.zeros(0)
-    return found.clip(0, None)
 
 
 def _rarest_letters(values: Sequence[str], counts: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from carat.data.spelling.figures import figures
 from carat.data.spelling.moments import moments
 from carat.data.spelling.near import Near, bound, nearest
 from carat.data.spelling.placeholders import is_placeholder, placeholders
-from carat.data.spelling.shapes import looks, shape, shapes, unsigned
+from carat.data.spelling.shapes import shape, shapes, unsigned
 from carat.data.spelling.typed import distance, typed_as
 from carat.data.spelling.variants import LONGEST, key, sorted_key
 
@@ -13,7 +13,6 @@ __all__ = [
     "LONGEST",
     "shape",
     "shapes",
-    "looks",
     "unsigned",
     "key",
     "sorted_key",

@@ -34,21 +34,7 @@ class _Classes(dict[int, str]):
 _CLASSES = _Classes()
 _SIGNED = re.compile(r"\A[+\-−](?=\d[\d.,]*\Z)")
 """Whether a number is below zero is no matter of how it looks."""
-_WORDS = re.compile(r"[Aa字](?: ?[Aa字])*")
 _RUNS = re.compile(r"([Aa9字])\1+")
-
-
-def looks(values: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    """The same as `shapes`, with any number of words in a row as one: how many words a name has says nothing.
-
-    >>> looks(["New York", "Rome", "St. Ives"])[1]
-    ['a', 'a. a']
-    """
-    codes, kinds = shapes(values)
-    worded = [_WORDS.sub("a", kind) for kind in kinds]
-    known = {kind: number for number, kind in enumerate(dict.fromkeys(worded))}
-    places = np.array([known[kind] for kind in worded], dtype=np.int64)
-    return places[codes] if len(kinds) else codes, list(known)
 
 
 def unsigned(text: str) -> str:
