@@ -41,6 +41,8 @@ changed places with, or the same date in the usual form."""
 ALTERNATIVES = 3
 EMPTY = 0.95
 """How probably a word for nothing among numbers means an empty cell."""
+REWRITTEN = 0.95
+"""How probably a date or number in the usual form is right, if it was wrong to write it otherwise."""
 SURE = ("best", "gap", "vote", "slip", "error", "voted", "novel", "blank")
 """What is known of a proposal when its confidence is decided."""
 
@@ -56,6 +58,7 @@ class Proposed:
         others: the next best, [k].
         told: `SURE` of each, float32 [k, SURE].
         vote: log-probability that the vote gives the proposal, [k]; −∞ where none votes.
+        same: whether the proposal says what stands there, in the usual form, bool [k].
     """
 
     row: np.ndarray
@@ -64,6 +67,7 @@ class Proposed:
     others: list[list[str]]
     told: np.ndarray
     vote: np.ndarray
+    same: np.ndarray
 
 
 def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, error: np.ndarray) -> Proposed:
@@ -78,7 +82,7 @@ def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, 
     """
     votes = _votes(eyes, rows, numbers, flagged)
     texts: list[str | None] = []
-    others, told, vote = [], [], []
+    others, told, vote, alike = [], [], [], []
     believed = {number: _believed(eyes, number, rows[numbers == number]) for number in np.unique(numbers).tolist()}
     bad = {number: _unfit(eyes, number, shares) for number, shares in believed.items()}
     exchanged = eyes.exchanged(rows)[np.arange(len(rows)), numbers] if len(rows) else numbers
@@ -104,7 +108,9 @@ def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, 
         others.append([text for text, _, _ in ranked[1:] if text not in bad[number]][:ALTERNATIVES])
         told.append(_sure(ranked, error[k], voted, code < 0))
         vote.append(ranked[0][2] if ranked else -np.inf)
-    return Proposed(rows, numbers, texts, others, np.array(told, np.float32).reshape(-1, len(SURE)), np.array(vote))
+        alike.append(code >= 0 and bool(known.same[code]) and texts[-1] == known.rewritten[code])
+    sure = np.array(told, np.float32).reshape(-1, len(SURE))
+    return Proposed(rows, numbers, texts, others, sure, np.array(vote), np.array(alike, dtype=bool))
 
 
 def _believed(eyes: Eyes, number: int, doubted: np.ndarray) -> np.ndarray:
@@ -280,8 +286,10 @@ class Trust:
         with torch.no_grad():
             found = torch.stack([network(told).sigmoid() for network in self.networks])
         right = found.gather(0, (1 - fold)[None]).squeeze(0).double().numpy()
-        # Slips can't teach this one: what they replaced by a word for nothing was something.
+        # Slips can't teach these two: what they replaced by a word for nothing was something, and none of them writes a
+        # date in another form.
         right = np.where([text == "" for text in proposed.text], EMPTY, right)
+        right = np.where(proposed.same, np.maximum(right, REWRITTEN), right)
         return np.where([text is None for text in proposed.text], 0.0, right)
 
 
