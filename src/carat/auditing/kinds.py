@@ -103,7 +103,9 @@ class Describing:
             apart = _apart(value, proposal)
             # Several slips in a long text are slips all the same.
             near = max(int(bound(np.array([len(value)]))[0]), min(len(value), len(proposal)) // 4)
-            if (apart <= near and not self._is_usual(place, code, proposal)) or proposal == known.spelt[code]:
+            # Of `Y` for `N`, nothing is left that would show a slip.
+            slip = apart <= near and apart < min(len(value), len(proposal))
+            if (slip and not self._is_usual(place, code, proposal)) or proposal == known.spelt[code]:
                 return "typo"
         home = int(known.elsewhere[code])
         if home >= 0 and self.eyes.table.columns[home].counts[self.codes[home][value]] > column.counts[code]:
