@@ -61,7 +61,8 @@ def test_a_fold_learns_from_its_own_rows_and_judges_the_others(monkeypatch: pyte
 def test_proposals_are_trusted_by_what_other_rows_taught() -> None:
     rows = np.arange(100)
     told = np.zeros((100, len(SURE)), dtype=np.float32)
-    proposed = Proposed(rows, np.zeros(100, dtype=np.int64), ["x"] * 100, [[]] * 100, told, np.zeros(100))
+    none = np.zeros(100, dtype=bool)
+    proposed = Proposed(rows, np.zeros(100, dtype=np.int64), ["x"] * 100, [[]] * 100, told, np.zeros(100), none)
     networks: Any = (Constant(-20.0), Constant(20.0))
     right = Trust(networks).right(proposed)
     assert np.allclose(right, 1 - fold_of(torch.from_numpy(rows)).numpy(), atol=1e-6)

@@ -18,6 +18,13 @@ def test_a_unit_is_dropped_from_values_never_decided() -> None:
     assert first.program.rewrite("19.2 oz. Alumi-Tek") == "19.2"
 
 
+def test_zeros_that_a_spreadsheet_dropped_come_back_to_other_codes() -> None:
+    (first, *_) = learned(0, [("1067", "01067"), ("150", "00150")], ["72070", "Leith"])
+    assert first.program.name == "add zeros in front, up to 5 digits"
+    assert [first.program.rewrite(value) for value in ("8", "12345", "123456", "EH6", "")] == ["00008", *[None] * 4]
+    assert not any("zeros" in pattern.program.name for pattern in learned(0, [("1067", "01067"), ("15", "015")], []))
+
+
 def test_one_decided_cell_is_no_pattern() -> None:
     assert learned(0, [("12 oz", "12")], []) == []
 

@@ -43,6 +43,15 @@ def test_times() -> None:
     assert made.pattern[-1].startswith("write times like ")
 
 
+def test_a_time_with_a_date_is_a_time_in_a_column_of_times() -> None:
+    usual = [f"{hour}:{minute:02d} {half}.m." for hour in (1, 7, 12) for minute in range(0, 60, 7) for half in "ap"]
+    others = {"12/02/2011 4:31 p.m.": "4:31 p.m.", "2011-12-02T16:31:00": "4:31 p.m.", "2 Dec 2011 06:31": "6:31 a.m."}
+    doubtful = ["Gate 4:31 p.m.", "2011-12-02", "2011-12-02 16:31:05"]
+    values = [*usual, *others, *doubtful]
+    made = moments(values, np.ones(len(values), dtype=np.int64))
+    assert made.text[len(usual) :] == [*others.values(), *[None] * len(doubtful)]
+
+
 @pytest.mark.parametrize(
     ("usual", "doubtful"),
     [

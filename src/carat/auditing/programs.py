@@ -117,6 +117,8 @@ def programs_of(before: str, after: str) -> Iterator[Program]:
     """
     if _number_alone(before) == after:
         yield Program("keep the number alone", _number_alone)
+    if before.isdigit() and len(after) > len(before) and before.zfill(len(after)) == after:
+        yield Program(f"add zeros in front, up to {len(after)} digits", _filled_up(len(after)))
     name = pattern_of(before, after)
     if name is not None:
         rewrite = _rewrite(name)
@@ -124,6 +126,10 @@ def programs_of(before: str, after: str) -> Iterator[Program]:
             yield Program(name, rewrite, 1)
     whole = f"write '{after}' for '{before}'" if after else f"leave '{before}' blank"
     yield Program(whole, lambda value: after if value == before else None, 2)
+
+
+def _filled_up(digits: int) -> Rewrite:
+    return lambda value: value.zfill(digits) if value.isdigit() and len(value) < digits else None
 
 
 def nothing(value: str) -> str | None:
