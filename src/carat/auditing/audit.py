@@ -194,15 +194,14 @@ def _findings(
     proposed = propose(eyes, row, number, torch.from_numpy(flagged[row]), wrong)
     stage.advance()
     confidence = np.minimum(wrong * trust.right(proposed), np.where(unsure[row, number], UNSURE, wrong))
-    proposed, confidence = without_guesses(eyes, proposed, confidence)
-    own, by_itself = proposed.text, confidence
-    proposed, confidence = decided.proposals(proposed, confidence)
+    guessed = without_guesses(eyes, proposed, confidence)
+    proposed, confidence = decided.proposals(*guessed)
     group = swaps(eyes, proposed)
     kinds, reasons = _described(Describing(eyes), proposed, flagged, group)
     said = decided.said(row, number)
     # What somebody decided, or asked for by a pattern, is nothing to be in doubt about.
-    free = np.array([not word for word in said], dtype=bool) & (np.array(own) == np.array(proposed.text))
-    disputed = contested(eyes, row, number, kinds) & free & (confidence == by_itself)
+    untold = np.array([not word for word in said], dtype=bool) & (confidence == guessed[1])
+    disputed = contested(eyes, row, number, kinds) & untold
     confidence = np.where(disputed, np.minimum(confidence, UNCERTAIN), confidence)
     stage.finish()
     places = np.asarray(eyes.plan.places, dtype=np.int64)
