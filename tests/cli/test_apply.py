@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def decide(decisions: list[str]) -> None:
     lines = Path("cells.csv").read_text().splitlines()
     Path("cells.csv").write_text("\n".join([lines[0], *(a + b for a, b in zip(lines[1:], decisions, strict=True))]))
+
+
+def test_another_sheet_of_a_workbook_and_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active["A1"] = "nothing of interest"
+    sheet = book.create_sheet("The data")
+    table = cities()
+    sheet.append(table.column_names)
+    for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+        sheet.append(row)
+    book.save("t.xlsx")
+    assert run(["audit", "t.xlsx#The data", "--id", "number", "--fixed", "by_itself.xlsx", "--quiet"]) == 0
+    assert run(["apply", "cells.csv", "t.xlsx#The data", "--id", "number", "--out", "fixed.xlsx"]) == 0
+    last = capsys.readouterr().err.splitlines()[-1]
+    command = "carat apply fixed.xlsx.changes.jsonl 'fixed.xlsx#The data' --revert --out "
+    assert f"; to undo: {command}" in last
+    fixed, itself = (openpyxl.load_workbook(name) for name in ("fixed.xlsx", "by_itself.xlsx"))
+    assert [[cell.value for cell in row] for row in fixed["The data"]] == [
+        [cell.value for cell in row] for row in itself["The data"]
+    ]
+    assert fixed.worksheets[0]["A1"].value == "nothing of interest"
+    assert run([*shlex.split(command)[1:], "back.xlsx"]) == 0
+    back = openpyxl.load_workbook("back.xlsx")["The data"]
+    assert [[cell.value for cell in row] for row in back] == [[cell.value for cell in row] for row in sheet]
 
 
 def test_from_findings_to_a_clean_table_and_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -106,7 +107,7 @@ def apply(
             rules = Rules(certain, decided_only)
             job = ApplyJob(cells, table, out, rules=rules, id=id, encoding=encoding, force=force, observer=observer)
             done = job.run()
-            line = f"{applied(done)}{left_in_words(done, rules)}{undo(done)}"
+            line = f"{applied(done)}{left_in_words(done, rules)}{undo(done, table)}"
     if not revert and not as_json:
         show(done, quiet=quiet)
     conclude(line, done.facts(), as_json=as_json, quiet=quiet)
@@ -123,9 +124,20 @@ def applied(done: ApplySummary) -> str:
     return f"{done.out}: {many(done.changes, 'cell')} changed{whose}"
 
 
-def undo(done: ApplySummary) -> str:
-    """The command that takes it back; empty where there is nothing to take back."""
-    return f"; to undo: carat apply {done.log} {done.out} --revert --out ORIGINAL" if done.changes else ""
+def undo(done: ApplySummary, table: str) -> str:
+    """The command that takes it back; empty where there is nothing to take back.
+
+    Args:
+        done: what was changed.
+        table: the original, of whose copy the same sheet is meant.
+    """
+    from carat.data.workbooks.package import split_sheet
+
+    if not done.changes:
+        return ""
+    sheet = split_sheet(table)[1]
+    name = done.out if sheet is None else shlex.quote(f"{done.out}#{sheet}")
+    return f"; to undo: carat apply {done.log} {name} --revert --out ORIGINAL"
 
 
 def _reverted(done: ApplySummary) -> str:

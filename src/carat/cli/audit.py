@@ -294,12 +294,13 @@ def _sinks(job: AuditJob, output: Output) -> list[Sink[AuditResult]]:
 def _check_fixed(table: str, fixed: str | None, *, force: bool) -> Path | None:
     """Where the corrected table goes; refused before the work where it could not be written at its end."""
     from carat.auditing.applying.changes import changes_of
+    from carat.data.workbooks.package import split_sheet
     from carat.files import check_place
     from carat.jobs.apply_job import check_new
 
     if fixed is None:
         return None
-    if table == "-" or not Path(table).exists():
+    if table == "-" or not split_sheet(table)[0].exists():
         raise InputError(f"--fixed corrects a copy of a file, and {table} is none; save the table as a file first")
     if fixed == "-":
         raise InputError("--fixed must name a file: the log of the changes is written beside it")
@@ -320,7 +321,7 @@ def _write_fixed(
     rules = Rules(result.options.certain)
     with terminal(quiet=quiet) as observer:
         done = ApplyJob(result, table, fixed, rules=rules, encoding=encoding, force=force, observer=observer).run()
-    say(f"{applied(done)}{left_in_words(done, rules)}{undo(done)}", quiet=quiet)
+    say(f"{applied(done)}{left_in_words(done, rules)}{undo(done, table)}", quiet=quiet)
 
 
 def _prepare(file: str | None, *, resume: bool, force: bool) -> Path | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from carat.data.sources.base import first_line
+from carat.data.workbooks.package import split_sheet
 from carat.errors import InputError
 from carat.observing import Stage
 
@@ -52,7 +53,9 @@ def checksum(path: Path) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The content of a file, to be read."""
+    """The content of a file, to be read; of a workbook with the name of a sheet behind it, that of the workbook."""
+    if ".xlsx#" in path.name.lower():
+        path = split_sheet(path)[0]
     with gzip.open(path) if packed(path) else path.open("rb") as file:
         try:
             yield cast("IO[bytes]", file)
