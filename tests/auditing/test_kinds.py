@@ -11,9 +11,10 @@ import torch
 
 from carat.auditing.blanks import is_foretold, unremarkable, without_guesses
 from carat.auditing.contained import Relations
-from carat.auditing.kinds import Describing, swaps, usual_code
+from carat.auditing.kinds import Describing, swaps
 from carat.auditing.proposals import Proposed, propose
 from carat.auditing.signals import Eyes, Plan
+from carat.auditing.suspicion import usual_code
 from carat.auditing.table import AuditColumn, AuditTable
 from carat.auditing.votes import learn_votes
 from carat.training import Run

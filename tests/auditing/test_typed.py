@@ -10,9 +10,8 @@ import pyarrow as pa
 import pytest
 
 import carat
-from carat.auditing.kinds import usual_code
 from carat.auditing.reading import read_table
-from carat.auditing.suspicion import foreign_shapes
+from carat.auditing.suspicion import foreign_shapes, usual_code
 from carat.auditing.table import AuditTable
 from carat.auditing.texts import OF_VALUES, value_texts
 

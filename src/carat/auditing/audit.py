@@ -29,6 +29,7 @@ from carat.auditing.shelf import Shelf
 from carat.auditing.signals import Eyes, Plan
 from carat.auditing.table import AuditTable
 from carat.auditing.teaching import Taught
+from carat.auditing.usual import FORM, Usual
 from carat.auditing.votes import Learned, encoded, learn_votes
 from carat.observing import Remark, Stage
 from carat.profiles import fast
@@ -69,10 +70,12 @@ def audit_table(
         patterns: rewrites that the decided cells ask for.
         spread: judges cells elsewhere; None judges them here.
     """
-    found = roles(table, options)
+    raw, found = table, roles(table, options)
     voted, text = (tuple(p for p, (role, _) in enumerate(found) if role == wanted) for wanted in ("voted", "text"))
     if table.rows < FEWEST or not voted + text:
         return _nothing(table, found)
+    usual = Usual.of(raw, (*voted, *text))
+    table = usual.table
     shelf = Shelf(run.checkpoints)
     # Checkpoints are the shelf's: the small networks train in seconds and need none of their own.
     run = replace(run, checkpoints=None)
@@ -83,14 +86,14 @@ def audit_table(
     pages = _pages(table, voted, options, run, shelf)
     plan = Plan(voted, text, learned, Relations.of(table, (*voted, *text), run.seed), run.seed, pages)
     eyes = Eyes(table, plan)
-    jury, trust = shelf.keep_pair("judge", lambda: _learned(eyes, run, taught), Jury, Trust)
+    jury, trust = shelf.keep_pair("judge", lambda: _learned(eyes, usual, run, taught), Jury, Trust)
     odds = _judged(Judge(eyes, jury), run, shelf, spread)
     error, rate = posterior(odds, jury.share)
-    decided = Decided.of(eyes, taught, patterns)
-    remarkable = np.where(unremarkable(eyes), 0.0, error.numpy())
+    decided = Decided.of(eyes, raw, taught, patterns)
+    said = np.where(unremarkable(eyes), 0.0, error.numpy())
     unsure = doubtful(eyes)
-    remarkable = np.where(unsure, np.minimum(remarkable, DOUBTED), remarkable)
-    return _findings(eyes, decided.error(remarkable), unsure, rate, trust, options, found, run, decided)
+    said = np.where(unsure, np.minimum(said, DOUBTED), said)
+    return _findings(eyes, usual, said, unsure, rate, trust, options, found, run, decided)
 
 
 def _pages(table: AuditTable, voted: tuple[int, ...], options: AuditOptions, run: Run, shelf: Shelf) -> Pages | None:
@@ -106,7 +109,7 @@ def _pages(table: AuditTable, voted: tuple[int, ...], options: AuditOptions, run
     return Pages.of(readers, ids, run.observer, shelf)
 
 
-def _learned(eyes: Eyes, run: Run, taught: Taught | None) -> tuple[Jury, Trust]:
+def _learned(eyes: Eyes, usual: Usual, run: Run, taught: Taught | None) -> tuple[Jury, Trust]:
     lessons = Lessons(eyes, as_text(eyes.table), run)
     known = None
     if taught is not None and len(taught):
@@ -114,11 +117,20 @@ def _learned(eyes: Eyes, run: Run, taught: Taught | None) -> tuple[Jury, Trust]:
         mine = np.array([place in number for place in taught.column.tolist()], dtype=bool)
         if mine.any():
             numbers = np.array([number[place] for place in taught.column[mine].tolist()], dtype=np.int64)
-            known = Known.of(eyes, lessons, taught.row[mine], numbers, taught.wrong[mine])
-    jury = teach(eyes, lessons, run, known)
+            known = Known.of(eyes, lessons, taught.row[mine], numbers, _said_wrong(usual, taught)[mine])
+    jury, doubted = teach(eyes, lessons, run, known)
     rows = torch.from_numpy(lessons.rows)
     errors = [posterior(jury.logits(copy.sight.told, rows), jury.share)[0].numpy() for copy in lessons.copies]
-    return jury, learn_trust(lessons, errors, run)
+    return jury, learn_trust(lessons, errors, doubted, run)
+
+
+def _said_wrong(usual: Usual, taught: Taught) -> np.ndarray:
+    """Which decided cells are wrong in what they say, bool [k]: not those that are right in the usual form."""
+    found = taught.wrong.copy()
+    for k, (row, place) in enumerate(zip(taught.row.tolist(), taught.column.tolist(), strict=True)):
+        text, _ = usual.rewrite(row, place)
+        found[k] &= text is None or text != taught.truth[k]
+    return found
 
 
 def as_text(table: AuditTable) -> pa.Table:
@@ -175,7 +187,8 @@ def _judged(judge: Judge, run: Run, shelf: Shelf, spread: Spread | None) -> Tens
 
 def _findings(
     eyes: Eyes,
-    error: np.ndarray,
+    usual: Usual,
+    said_wrong: np.ndarray,
     unsure: np.ndarray,
     rate: float,
     trust: Trust,
@@ -184,20 +197,28 @@ def _findings(
     run: Run,
     decided: Decided,
 ) -> Findings:
-    """Everything about the cells whose error reaches the cut."""
+    """Everything about the cells whose error reaches the cut.
+
+    Args:
+        said_wrong: the probability that what a cell says is wrong, in whatever form, [n, c].
+    """
+    error = decided.error(np.maximum(said_wrong, FORM * usual.odd(eyes.plan.places)))
     flagged = error >= options.cut
     row, number = np.nonzero(flagged)
     order = np.lexsort((number, row, -error[row, number]))
     row, number = row[order], number[order]
     wrong = error[row, number]
     stage = run.observer.stage("proposing values", 2)
-    proposed = propose(eyes, row, number, torch.from_numpy(flagged[row]), wrong)
+    # A cell that is wrong in its form alone is believed.
+    doubted = flagged & ((said_wrong >= options.cut) | ~usual.odd(eyes.plan.places))
+    proposed = propose(eyes, row, number, torch.from_numpy(doubted[row]), wrong)
     stage.advance()
     confidence = np.minimum(wrong * trust.right(proposed), np.where(unsure[row, number], UNSURE, wrong))
     guessed = without_guesses(eyes, proposed, confidence)
+    guessed = usual.proposals(*guessed, said_wrong[row, number], eyes.plan.places, options.cut)
     proposed, confidence = decided.proposals(*guessed)
     group = swaps(eyes, proposed)
-    kinds, reasons = _described(Describing(eyes), proposed, flagged, group)
+    kinds, reasons = _described(Describing(eyes, usual), proposed, flagged, group)
     said = decided.said(row, number)
     # What somebody decided, or asked for by a pattern, is nothing to be in doubt about.
     untold = np.array([not word for word in said], dtype=bool) & (confidence == guessed[1])
@@ -215,7 +236,7 @@ def _findings(
         alternatives=proposed.others,
         reason=reasons,
         group=group,
-        columns=_reports(eyes.table, found, eyes, np.bincount(number, minlength=len(places))),
+        columns=_reports(usual.raw, found, eyes, np.bincount(number, minlength=len(places))),
         rate=rate,
         decision=said,
         patterns=decided.learned(),

@@ -11,6 +11,7 @@ from carat.auditing.findings import LearnedPattern
 from carat.auditing.programs import Pattern
 from carat.auditing.proposals import Proposed
 from carat.auditing.signals import Eyes
+from carat.auditing.table import AuditTable
 from carat.auditing.teaching import Taught
 
 SURE = 0.999
@@ -23,6 +24,7 @@ class Decided:
 
     Args:
         eyes: on the table.
+        table: as it came; decisions are about that.
         taught: what was decided; None for nothing.
         rewritten: for each column that takes part the text that every value becomes, or None, [V].
         sure: how probably that is right, [V].
@@ -33,6 +35,7 @@ class Decided:
     """
 
     eyes: Eyes
+    table: AuditTable
     taught: Taught | None
     rewritten: tuple[list[str | None], ...]
     sure: tuple[np.ndarray, ...]
@@ -41,11 +44,11 @@ class Decided:
     cells: Mapping[tuple[int, int], tuple[str, int]]
 
     @classmethod
-    def of(cls, eyes: Eyes, taught: Taught | None, patterns: Sequence[Pattern]) -> Decided:
+    def of(cls, eyes: Eyes, table: AuditTable, taught: Taught | None, patterns: Sequence[Pattern]) -> Decided:
         """The rewrite that most decided cells ask for comes first."""
         rewritten, sure, which = [], [], []
         for place in eyes.plan.places:
-            values = eyes.table.columns[place].values
+            values = table.columns[place].values
             texts: list[str | None] = [None] * len(values)
             certain, number = np.zeros(len(values)), np.full(len(values), -1, dtype=np.int64)
             for k, pattern in enumerate(patterns):
@@ -58,15 +61,15 @@ class Decided:
             rewritten.append(texts)
             sure.append(certain)
             which.append(number)
-        cells = _split(eyes, patterns)
-        return cls(eyes, taught, tuple(rewritten), tuple(sure), tuple(which), tuple(patterns), cells)
+        cells = _split(eyes, table, patterns)
+        return cls(eyes, table, taught, tuple(rewritten), tuple(sure), tuple(which), tuple(patterns), cells)
 
     def error(self, error: np.ndarray) -> np.ndarray:
         """Probabilities that cells are wrong, [n, c], with what was decided."""
         found: np.ndarray = error.copy()
         for number, place in enumerate(self.eyes.plan.places):
             by_code = np.append(self.sure[number], 0.0)
-            found[:, number] = np.maximum(found[:, number], by_code[self.eyes.table.columns[place].codes])
+            found[:, number] = np.maximum(found[:, number], by_code[self.table.columns[place].codes])
         for (row, number), (_, k) in self.cells.items():
             found[row, number] = max(found[row, number], self.made[k].sure)
         if self.taught is not None:
@@ -81,7 +84,7 @@ class Decided:
         texts, sure = list(proposed.text), confidence.copy()
         for k, (row, number) in enumerate(zip(proposed.row.tolist(), proposed.number.tolist(), strict=True)):
             place = self.eyes.plan.places[number]
-            code = int(self.eyes.table.columns[place].codes[row])
+            code = int(self.table.columns[place].codes[row])
             if code >= 0 and (text := self.rewritten[number][code]) is not None:
                 # Where the audit says the same, the decisions bear it out: they make it no less sure.
                 known = sure[k] if texts[k] == text else 0.0
@@ -109,7 +112,7 @@ class Decided:
             return np.arange(len(proposed.row))
         kept = []
         for k, (row, number) in enumerate(zip(proposed.row.tolist(), proposed.number.tolist(), strict=True)):
-            column = self.eyes.table.columns[self.eyes.plan.places[number]]
+            column = self.table.columns[self.eyes.plan.places[number]]
             code = int(column.codes[row])
             content = (column.name, None if code < 0 else column.values[code], proposed.text[k])
             if content not in self.taught.rejected:
@@ -120,7 +123,7 @@ class Decided:
         """Every rewrite, with how many cells it changes."""
         found = []
         for k, pattern in enumerate(self.made):
-            column = self.eyes.table.columns[pattern.column]
+            column = self.table.columns[pattern.column]
             if pattern.column not in self.eyes.plan.places:
                 continue
             number = self.eyes.plan.places.index(pattern.column)
@@ -132,14 +135,14 @@ class Decided:
         return tuple(found)
 
 
-def _split(eyes: Eyes, patterns: Sequence[Pattern]) -> dict[tuple[int, int], tuple[str, int]]:
+def _split(eyes: Eyes, table: AuditTable, patterns: Sequence[Pattern]) -> dict[tuple[int, int], tuple[str, int]]:
     """What the cells of splits become, by row and number of the column, and by which pattern; the first one counts."""
     number = {place: k for k, place in enumerate(eyes.plan.places)}
     found: dict[tuple[int, int], tuple[str, int]] = {}
     for k, pattern in enumerate(patterns):
         if pattern.split is None or pattern.column not in number:
             continue
-        for row, head, end in pattern.split.cells(eyes.table, pattern.column):
+        for row, head, end in pattern.split.cells(table, pattern.column):
             # What is cut off here must be written there, or it would be lost.
             if end is not None and pattern.split.other not in number:
                 continue

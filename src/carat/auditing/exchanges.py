@@ -13,8 +13,9 @@ import numpy as np
 from carat.auditing.table import AuditTable
 from carat.auditing.texts import OF_VALUES, ValueTexts
 
-AWAY = 10.0
-"""A value is away from home where another column holds it so many times as often."""
+AWAY, BESIDE = 10.0, 2.0
+"""A value is away from home where another column holds it so many times as often. Where one of two cells is, the second
+number will do for the other: a rare city that was swapped with its state twice is not much rarer among the states."""
 
 
 def exchanged(
@@ -31,12 +32,15 @@ def exchanged(
     """
     number = {place: k for k, place in enumerate(places)}
     homes = np.full((len(rows), len(places)), -1, dtype=np.int64)
+    surely = np.zeros((len(rows), len(places)), dtype=bool)
     for k, place in enumerate(places):
-        known = texts[place]
-        away = known.told[:-1, OF_VALUES.index("foreign")] - 6 > np.log(AWAY)
+        known, codes = texts[place], table.columns[place].codes[rows]
+        more = known.told[:-1, OF_VALUES.index("foreign")] - 6
         home = np.array([number.get(other, -1) for other in known.elsewhere.tolist()], dtype=np.int64)
-        homes[:, k] = np.append(np.where(away, home, -1), -1)[table.columns[place].codes[rows]]
+        homes[:, k] = np.append(np.where(more > np.log(BESIDE), home, -1), -1)[codes]
+        surely[:, k] = np.append(more > np.log(AWAY), False)[codes]
     # The home of the cell at home: its own column, where two cells were exchanged.
-    back = np.take_along_axis(homes, np.maximum(homes, 0), axis=1)
-    found: np.ndarray = np.where((homes >= 0) & (back == np.arange(len(places))), homes, -1)
+    at = np.maximum(homes, 0)
+    back, sure = np.take_along_axis(homes, at, axis=1), surely | np.take_along_axis(surely, at, axis=1)
+    found: np.ndarray = np.where((homes >= 0) & (back == np.arange(len(places))) & sure, homes, -1)
     return found

@@ -257,8 +257,11 @@ class Known:
         return torch.cat([cells, self.told.repeat(times, 1)]), torch.cat([label, self.wrong.repeat(times)])
 
 
-def teach(eyes: Eyes, lessons: Lessons, run: Run, known: Known | None = None) -> Jury:
-    """Learn to tell slips from untouched cells; see `suspicion` for which of these teach nothing."""
+def teach(eyes: Eyes, lessons: Lessons, run: Run, known: Known | None = None) -> tuple[Jury, Tensor]:
+    """Learn to tell slips from untouched cells; see `suspicion` for which of these teach nothing.
+
+    Also which cells of the lessons' rows are then probably wrong before any slip, bool [r, c].
+    """
     rows = torch.from_numpy(lessons.rows)
     sight = eyes.look(rows)
     barred = suspicious(eyes, sight)
@@ -269,11 +272,12 @@ def teach(eyes: Eyes, lessons: Lessons, run: Run, known: Known | None = None) ->
         jury = _learn(lessons, rows, barred, run, number, stage, known)
         odds = jury.logits(sight.told, rows)
         error, _ = posterior(odds, jury.share)
-        barred = barred | (error > 0.5)
+        doubted = error > 0.5
+        barred = barred | doubted
         if known is not None:
             barred &= ~known.free
     stage.finish()
-    return jury
+    return jury, doubted
 
 
 def _learn(

@@ -9,21 +9,17 @@ import torch
 
 from carat.auditing.proposals import Proposed
 from carat.auditing.signals import Eyes
-from carat.auditing.suspicion import foreign_shapes
+from carat.auditing.suspicion import foreign_shapes, usual_code
 from carat.auditing.table import AuditColumn
 from carat.auditing.telling import misspelling, spaces
 from carat.auditing.texts import RATIO
-from carat.data.spelling import LONGEST, bound, distance, key, shapes, sorted_key
+from carat.auditing.usual import Usual
+from carat.data.spelling import GARBLED, LONGEST, bound, distance, key, sorted_key
 from carat.data.text import visible
 from carat.data.vocabulary import FIRST
 
-CODED, SELDOM = 0.9, 0.02
-"""A column holds codes where this share of its cells has one shape, lengths counted; a code with a shape that fewer
-than the second share have is of a foreign shape."""
 USUAL = 10
 """A value that occurs so often, and a third as often as the one that is proposed, is no slip of it."""
-SHORTEST = 4
-"""Characters of a code: shorter ones are as often a number."""
 
 
 def swaps(eyes: Eyes, proposed: Proposed) -> np.ndarray:
@@ -54,30 +50,16 @@ def _value(eyes: Eyes, row: int, number: int) -> str | None:
     return None if code < 0 else column.values[code]
 
 
-def usual_code(column: AuditColumn) -> tuple[str | None, np.ndarray]:
-    """The shape of a column's codes, or None if it holds none, and which values have a foreign one, bool [V]."""
-    none = np.zeros(len(column.values), dtype=bool)
-    if column.typed:
-        return None, none
-    code, names = shapes([text[:LONGEST] for text in column.values], lengths=True)
-    if not len(code):
-        return None, none
-    share = np.bincount(code, weights=column.counts, minlength=len(names)) / max(int(column.counts.sum()), 1)
-    usual = names[int(share.argmax())]
-    if share.max() < CODED or "9" not in usual or len(usual) < SHORTEST:
-        return None, none
-    return usual, share[code] < SELDOM
-
-
 class Describing:
     """Says of a suspicious cell what kind of error it holds, and why.
 
     Args:
         eyes: on the table.
+        usual: what had another form than its column; None where nothing had.
     """
 
-    def __init__(self, eyes: Eyes) -> None:
-        self.eyes = eyes
+    def __init__(self, eyes: Eyes, usual: Usual | None = None) -> None:
+        self.eyes, self.usual = eyes, usual
         self.codes = {
             place: {text: code for code, text in enumerate(eyes.table.columns[place].values)}
             for place in eyes.plan.places
@@ -96,7 +78,7 @@ class Describing:
             return "missing"
         value = column.values[code]
         if proposal is not None:
-            if proposal == known.rewritten[code]:
+            if proposal in (known.rewritten[code], self._in_form(row, place)[0]):
                 return "format"
             if len(value) <= LONGEST and (key(value) == key(proposal) or sorted_key(value) == sorted_key(proposal)):
                 return "variant"
@@ -132,10 +114,14 @@ class Describing:
         mine = torch.full_like(beside, codes[text] + FIRST + int(offsets[number]))
         with_it = pairs.count(mine, beside).tolist()
         known = (pairs.singles[beside] - 1).tolist()
+        own = torch.full_like(beside, max(int(ids[number]), FIRST) + int(offsets[number]))
+        with_own = (pairs.count(own, beside) - 1).tolist() if int(ids[number]) >= FIRST else [0] * len(asked)
         best = max(range(len(asked)), key=lambda k: ((with_it[k] + 0.5) / (known[k] + 2.0), known[k]))
-        if with_it[best] < 2:
+        rows = max(known[best], with_it[best])
+        # A single row counts where it is the only one; and nobody is persuaded by fewer rows than say the contrary.
+        if with_it[best] < min(2, rows) or with_it[best] <= with_own[best]:
             return None
-        return asked[best], with_it[best], max(known[best], with_it[best])
+        return asked[best], with_it[best], rows
 
     def say(self, row: int, number: int, kind: str, text: str | None, doubted: np.ndarray) -> str:
         """Why a cell is suspicious, in words."""
@@ -144,14 +130,16 @@ class Describing:
         column = eyes.table.columns[place]
         code = int(column.codes[row])
         value = None if code < 0 else column.values[code]
-        said = []
         found = self.witness(row, number, text, doubted)
-        if found is not None:
-            other, times, rows = found
-            beside = eyes.table.columns[eyes.plan.places[other]]
-            shared = beside.values[int(beside.codes[row])]
-            said.append(f"{_of(times, rows)} other rows with {beside.name} {_short(shared)} say {_short(text)}")
-        said += self._about_text(kind, value, text, code, place)
+        votes, most = self._about_votes(row, found, text)
+        said = self._about_text(kind, value, text, code, place)
+        usual, done = self._in_form(row, place)
+        if done is not None:
+            # Where it says what is proposed, nothing but its form is wrong.
+            said = [_of_form(done), *(said if usual != text else [])]
+        if votes:
+            named = [_about(value, each) for each in said]
+            said = [*votes, *named] if most else [*named, *votes]
         if value is None and not text:
             said.append(f"{_filled(column)} of the rows have a value here, but the right one for this row is not known")
         if not said and value is None:
@@ -159,6 +147,21 @@ class Describing:
         if not said:
             said.append("no other row has it" if column.counts[code] == 1 else "it is unusual beside the others")
         return "; ".join(said)
+
+    def _in_form(self, row: int, place: int) -> tuple[str | None, str | None]:
+        return (None, None) if self.usual is None else self.usual.rewrite(row, place)
+
+    def _about_votes(self, row: int, found: tuple[int, int, int] | None, text: str | None) -> tuple[list[str], bool]:
+        """What other rows say, in words, and whether most of them say so."""
+        if found is None:
+            return [], False
+        other, times, rows = found
+        beside = self.eyes.table.columns[self.eyes.plan.places[other]]
+        shared = beside.values[int(beside.codes[row])]
+        said = f"{_of(times, rows)} other rows with {beside.name} {_short(shared)} say {_short(text)}"
+        if rows == 1:
+            said = f"the only other row with {beside.name} {_short(shared)} says {_short(text)}"
+        return [said], 2 * times > rows
 
     def _about_text(self, kind: str, value: str | None, text: str | None, code: int, place: int) -> list[str]:
         column, known = self.eyes.table.columns[place], self.eyes.texts[place]
@@ -184,12 +187,30 @@ class Describing:
         """What is odd about the form of a value."""
         pattern, usual = self.eyes.texts[place].pattern[code], self.codings[place][0]
         if pattern:
-            return [f"{pattern}, as in the rest of the column"]
+            return [_of_form(pattern)]
         if spaces(value):
             return spaces(value)
         if usual and value.isdigit() and set(usual) == {"9"} and len(value) != len(usual):
             return [f"it has {len(value)} digit{'' if len(value) == 1 else 's'} where the others have {len(usual)}"]
         return ["it is written differently from the rest of this column"]
+
+
+def _of_form(pattern: str) -> str:
+    """What to do to the form of a value, in words."""
+    if pattern == GARBLED:
+        return "its letters were garbled by a wrong text encoding"
+    return pattern if pattern.startswith("round ") else f"{pattern}, as in the rest of the column"
+
+
+def _about(value: str | None, said: str) -> str:
+    """A remark about a value that names it, to stand beside one about another value.
+
+    >>> _about("EUR", "it is a value of Currency"), _about("Lieth", "two letters are swapped")
+    ('EUR is a value of Currency', 'in Lieth, two letters are swapped')
+    """
+    if value is None or not said.startswith(("it is ", "it has ", "one ", "two ", "there is one ")):
+        return said
+    return f"{_short(value)} {said[3:]}" if said.startswith("it ") else f"in {_short(value)}, {said}"
 
 
 def _apart(value: str, text: str) -> int:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from carat.auditing.kinds import usual_code
 from carat.auditing.signals import Eyes
-from carat.auditing.suspicion import foreign_shapes
+from carat.auditing.suspicion import foreign_shapes, usual_code
 from carat.auditing.texts import OF_VALUES, ValueTexts
 
 FEW, SELDOM = 20, 0.01

@@ -6,7 +6,7 @@ dominant variant, and rewritten texts. How probably the best one is right is lea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,12 +32,13 @@ FAR = -9.0
 """What a value that this is no slip of is worth as its origin, in nats, at least: any value can stand in place of
 another, and the more often something stands where it belongs, the likelier it is to stand in a wrong place, too."""
 FARTHER = -13.0
-"""The same for a value with a misspelt word in it: nobody writes another value and misspells that, too."""
+"""The same for a value whose text shows what it was, by a misspelt word, its case, or a sign: nobody writes another
+value and misspells that, too."""
 WHICH = 2.0
 """What it takes, in nats, that a slip made just this text and none of the others that it could have made."""
-SAME = -1.0
+SAME, AFFIXED = -1.0, -2.0
 """What a text that explains the cell by itself is worth as its origin, in nats: the value of the cell that this one
-changed places with, or the same date in the usual form."""
+changed places with, or the same date in the usual form; and what the cell without a sign such as `$` is worth."""
 ALTERNATIVES = 3
 EMPTY = 0.95
 """How probably a word for nothing among numbers means an empty cell."""
@@ -95,22 +96,33 @@ def propose(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor, 
         code = int(column.codes[row])
         voted = number < len(eyes.plan.voted)
         other = _value(eyes, row, int(exchanged[k]))
-        candidates = _candidates(eyes, place, code, votes[k], voted, other)
-        same = {other, known.rewritten[code]} if code >= 0 and known.same[code] else {other}
+        candidates = _fit(_candidates(eyes, place, code, votes[k], voted, other), bad[number])
+        explained = {} if other is None else {other: SAME}
+        if code >= 0 and (rewritten := known.rewritten[code]) is not None:
+            explained |= {rewritten: SAME} if known.same[code] else _signs_apart(column.values[code], rewritten)
         nothing = code >= 0 and bool(known.placeholder[code]) and numeric[place]
         if nothing and max(candidates.values(), default=-np.inf) < np.log(0.5):
             candidates = {"": 0.0}  # a word for nothing among numbers, and nobody knows the number
         far = FAR if code < 0 else max(FAR, float(np.log(believed[number][code] + 1e-9)))
-        if code >= 0 and known.spelt[code] is not None:
+        if code >= 0 and (known.variant[code] >= 0 or known.spelt[code] or explained):
             far = FARTHER
-        ranked = _ranked(column.values[code] if code >= 0 else None, candidates, far, same)
+        # A word for nothing is no slip of a value that looks like it.
+        empty = code < 0 or bool(known.placeholder[code])
+        ranked = _ranked(None if empty else column.values[code], candidates, far, explained)
         texts.append(ranked[0][0] if ranked else None)
         others.append([text for text, _, _ in ranked[1:] if text not in bad[number]][:ALTERNATIVES])
-        told.append(_sure(ranked, error[k], voted, code < 0))
+        told.append(_sure(ranked, error[k], voted, empty))
         vote.append(ranked[0][2] if ranked else -np.inf)
         alike.append(code >= 0 and bool(known.same[code]) and texts[-1] == known.rewritten[code])
     sure = np.array(told, np.float32).reshape(-1, len(SURE))
     return Proposed(rows, numbers, texts, others, sure, np.array(vote), np.array(alike, dtype=bool))
+
+
+def _signs_apart(value: str, text: str) -> dict[str, float]:
+    """What a text is worth as the origin of a value that only has a sign more or less, such as `$` or `%`."""
+    longer, shorter = (value, text) if len(value) > len(text) else (text, value)
+    rest = longer.replace(shorter, "", 1) if shorter and shorter in longer else "a"
+    return {text: AFFIXED} if rest and not any(sign.isalnum() for sign in rest) else {}
 
 
 def _believed(eyes: Eyes, number: int, doubted: np.ndarray) -> np.ndarray:
@@ -123,10 +135,20 @@ def _believed(eyes: Eyes, number: int, doubted: np.ndarray) -> np.ndarray:
 
 
 def _unfit(eyes: Eyes, number: int, believed: np.ndarray) -> frozenset[str]:
-    """Values of a column that are no alternative: words for nothing, and those doubted wherever they stand."""
-    place = eyes.plan.places[number]
-    values, nothing = eyes.table.columns[place].values, eyes.texts[place].placeholder
-    return frozenset(values[code] for code in np.flatnonzero(nothing | (believed <= 0)).tolist())
+    """Values of a column that nobody should write: words for nothing, those doubted wherever they stand, and those that
+    are another way to write a more frequent one."""
+    known, values = eyes.texts[eyes.plan.places[number]], eyes.table.columns[eyes.plan.places[number]].values
+    bad = known.placeholder | (believed <= 0) | (known.variant >= 0)
+    return frozenset(values[code] for code in np.flatnonzero(bad).tolist())
+
+
+def _fit(candidates: dict[str, float], bad: frozenset[str]) -> dict[str, float]:
+    """The candidates that somebody may write; all of them if none is left.
+
+    Cells that went wrong together vote for each other: where cities and states were swapped, the other swapped rows
+    have a city for a state.
+    """
+    return {text: weight for text, weight in candidates.items() if text not in bad} or candidates
 
 
 def _votes(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor) -> list[list[tuple[int, float]]]:
@@ -149,9 +171,30 @@ def _votes(eyes: Eyes, rows: np.ndarray, numbers: np.ndarray, flagged: Tensor) -
             if eyes.pages is not None:
                 said = eyes.pages.fitting(index[mine], hidden[mine], number)
                 entities, share = _mixed(tally, entities, said)
+            entities, share = _asked_too(tally, entities, share, _by_text(eyes, number, index[mine].numpy()))
             for k, codes, shares in zip(some[mine].tolist(), (entities - FIRST).tolist(), share.tolist(), strict=True):
-                found[k] = [(code, float(np.log(max(each, 1e-12)))) for code, each in zip(codes, shares, strict=True)]
+                found[k] = [
+                    (code, float(np.log(each))) for code, each in zip(codes, shares, strict=True) if each > 1e-12
+                ]
     return found
+
+
+def _by_text(eyes: Eyes, number: int, rows: np.ndarray) -> Tensor:
+    """Values of the column that the text of its cells suggests, as entities, int64 [r, 2]; 0 for none."""
+    place = eyes.plan.places[number]
+    known, codes = eyes.texts[place], eyes.table.columns[place].codes[rows]
+    found = np.stack([np.append(each, -1)[codes] for each in (known.variant, known.near)], axis=1)
+    return torch.from_numpy(np.where(found >= 0, found + FIRST, 0))
+
+
+def _asked_too(tally: Tally, entities: Tensor, share: Tensor, more: Tensor) -> tuple[Tensor, Tensor]:
+    """The best of a vote, [r, k], and what it says of some more entities, int64 [r, e], which may be among them; 0 for
+    none."""
+    twice = (more[:, :, None] == entities[:, None]).any(dim=2)
+    # Of two that are the same, the first counts.
+    twice[:, 1:] |= more[:, 1:] == more[:, :-1]
+    said = tally.at(more.clamp(min=FIRST)).masked_fill(twice | (more == 0), 0.0)
+    return torch.cat([entities, more.clamp(min=FIRST)], dim=1), torch.cat([share, said], dim=1)
 
 
 def _mixed(tally: Tally, entities: Tensor, said: Tensor) -> tuple[Tensor, Tensor]:
@@ -200,7 +243,7 @@ def _candidates(
         for each, weight in votes
         if each != code and not (empty and known.placeholder[each])
     }
-    least = min((weight for _, weight in votes), default=0.0) - 1.0
+    least = min((weight for _, weight in votes[:VOTED]), default=0.0) - 1.0
     cells = max(int(column.counts.sum()), 1)
 
     def add(text: str | None, count: int) -> None:
@@ -219,7 +262,7 @@ def _candidates(
 
 
 def _ranked(
-    value: str | None, candidates: dict[str, float], far: float, same: Collection[str | None] = ()
+    value: str | None, candidates: dict[str, float], far: float, explained: Mapping[str, float] | None = None
 ) -> list[tuple[str, float, float]]:
     """Candidates, best first: text, log of its share among all, and what the vote gave it.
 
@@ -227,14 +270,15 @@ def _ranked(
         value: what stands there; None where it is blank.
         candidates: texts that may be right, with the log-probability that they belong there.
         far: log-probability that the value stands in place of any other.
-        same: texts that explain the value by themselves.
+        explained: texts that explain the value by themselves, and what that is worth.
     """
     if not candidates:
         return []
     texts = list(candidates)
     belongs = np.array([candidates[text] for text in texts])
     slips = np.zeros(len(texts)) if value is None else np.maximum(typed_as(texts, [value] * len(texts)) - WHICH, far)
-    slips[[text in same for text in texts]] = SAME
+    for place, text in enumerate(texts):
+        slips[place] = (explained or {}).get(text, slips[place])
     score = belongs + slips
     share = score - np.logaddexp.reduce(score)
     order = sorted(range(len(texts)), key=lambda i: (-score[i], texts[i]))
@@ -293,18 +337,19 @@ class Trust:
         return np.where([text is None for text in proposed.text], 0.0, right)
 
 
-def learn_trust(lessons: Lessons, errors: list[np.ndarray], run: Run) -> Trust:
+def learn_trust(lessons: Lessons, errors: list[np.ndarray], doubted: Tensor, run: Run) -> Trust:
     """From the slips that were found in the copies, by what was proposed for them and what had stood there.
 
     Args:
         lessons: copies with slips.
         errors: for each copy the probability that its cells are wrong, [r, c].
+        doubted: cells that are probably wrong in the table itself: what stands there is no truth, bool [r, c].
         run: seed.
     """
     told, right, fold = [], [], []
     for copy, error in zip(lessons.copies, errors, strict=True):
         flagged = torch.from_numpy(error > 0.5)
-        where = (flagged & (copy.slips > 0)).nonzero()
+        where = (flagged & (copy.slips > 0) & ~doubted).nonzero()
         rows, numbers = lessons.rows[where[:, 0].numpy()], where[:, 1].numpy()
         made = propose(copy.eyes, rows, numbers, flagged[where[:, 0]], error[where[:, 0], numbers])
         before = copy.before(where[:, 0].numpy(), numbers)

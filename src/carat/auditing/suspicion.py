@@ -16,7 +16,7 @@ from torch import Tensor
 from carat.auditing.signals import Eyes, Sight
 from carat.auditing.table import AuditColumn
 from carat.auditing.texts import OF_VALUES, ValueTexts
-from carat.data.spelling import shapes
+from carat.data.spelling import LONGEST, shapes
 
 MARGIN, CLEAR = 2.0, 0.3
 """The vote disagrees where the value is so many nats below the best, and the best is likelier than this."""
@@ -31,6 +31,16 @@ WORD_TIMES = 50.0
 FORMATTED, FEW, FOREIGN, FOREIGN_ALL = 0.9, 6, 0.02, 0.05
 """A column has a format where its most frequent shapes, at most so many, cover this share of its cells; a shape with
 less than the third share is then foreign to it, if all of those together have no more than the last."""
+CODED, RARE = 0.9, 0.02
+"""A column holds codes where this share of its cells has one shape, lengths counted; a code with a shape that fewer
+than the second share have is of a foreign shape."""
+SHORTEST = 4
+"""Characters of a code: shorter ones are as often a number."""
+SELDOM = 0.05
+"""A word for nothing is odd in a column of text if such words have at most this share of its cells."""
+GAP, OFTEN, CLOSED = 4.0, 5, 0.9
+"""A column has a list of values where this share of its cells hold one that occurs so often at least. If values that
+occur once are then so many times as many as those that occur twice, most of them are no rare values."""
 _WORDS = re.compile(r"[Aa字](?: ?[Aa字])*")
 _NUMBER = re.compile(r"\s*[$€£]?[+-]?\d[\d.,]*\s*%?\s*\Z")
 
@@ -69,10 +79,36 @@ def odd_values(column: AuditColumn, known: ValueTexts) -> np.ndarray:
     odd |= told[:, OF_VALUES.index("variant")] > np.log(TIMES)
     odd |= told[:, OF_VALUES.index("misspelt word")] > np.log(WORD_TIMES)
     odd |= told[:, OF_VALUES.index("off its template")] > np.log(WORD_TIMES)
-    odd |= foreign_shapes(column)
-    if is_numeric(column, known.placeholder):
+    odd |= foreign_shapes(column) | usual_code(column)[1] | loners(column)
+    cells = max(int(column.counts.sum()), 1)
+    if is_numeric(column, known.placeholder) or column.counts[known.placeholder].sum() <= SELDOM * cells:
         odd |= known.placeholder
     return odd
+
+
+def loners(column: AuditColumn) -> np.ndarray:
+    """Values that occur once in a column that has a list of values, where too many do for rare values, bool [V].
+
+    Of the values of a list, about as many occur twice as once. Slips occur once.
+    """
+    counts, once = column.counts, column.counts == 1
+    listed = counts[counts >= OFTEN].sum() >= CLOSED * counts.sum()
+    return once if listed and once.sum() > GAP * ((counts == 2).sum() + 1) else np.zeros_like(once)
+
+
+def usual_code(column: AuditColumn) -> tuple[str | None, np.ndarray]:
+    """The shape of a column's codes, or None if it holds none, and which values have a foreign one, bool [V]."""
+    none = np.zeros(len(column.values), dtype=bool)
+    if column.typed:
+        return None, none
+    code, names = shapes([text[:LONGEST] for text in column.values], lengths=True)
+    if not len(code):
+        return None, none
+    share = np.bincount(code, weights=column.counts, minlength=len(names)) / max(int(column.counts.sum()), 1)
+    usual = names[int(share.argmax())]
+    if share.max() < CODED or "9" not in usual or len(usual) < SHORTEST:
+        return None, none
+    return usual, share[code] < RARE
 
 
 def is_numeric(column: AuditColumn, placeholder: np.ndarray) -> bool:

@@ -253,19 +253,28 @@ def _ratio(counts: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _variants(values: Sequence[str], counts: np.ndarray) -> np.ndarray:
-    """The most frequent other value that is the same up to case, spacing, signs, accents or word order; −1 for none."""
+    """The most frequent other value that is the same up to case, spacing, signs, accents or word order; −1 for none.
+
+    A value with stray spaces never stands for one without.
+    """
     found = np.full(len(values), -1, dtype=np.int64)
+    tidy = [" ".join(text.split()) == text for text in values]
     for fold in (sorted_key, key):
         best: dict[str, int] = {}
         # In numbers and dates the signs and the order are what it says: 1-2 is not 12, nor the second of March.
         folded = [fold(text) if _is_worded(text, fold is sorted_key) else "" for text in values]
         for place, text in enumerate(folded):
-            if text and (text not in best or counts[place] > counts[best[text]]):
+            if text and (text not in best or _stands_for(place, best[text], tidy, counts)):
                 best[text] = place
         for place, text in enumerate(folded):
-            if text and best[text] != place and counts[best[text]] > counts[place]:
+            if text and best[text] != place and _stands_for(best[text], place, tidy, counts):
                 found[place] = best[text]
     return found
+
+
+def _stands_for(one: int, other: int, tidy: Sequence[bool], counts: np.ndarray) -> bool:
+    """Whether one way to write a value is to be preferred to another."""
+    return tidy[one] if tidy[one] != tidy[other] else bool(counts[one] > counts[other])
 
 
 def _is_worded(text: str, in_any_order: bool) -> bool:

@@ -1,6 +1,9 @@
 """How the values of a column are written: shapes, variants, near spellings, affixes, words for nothing."""
 
 from carat.data.spelling.affixes import Affixes, affixes
+from carat.data.spelling.amounts import amounts
+from carat.data.spelling.codes import codes
+from carat.data.spelling.decoded import GARBLED, decoded
 from carat.data.spelling.figures import figures
 from carat.data.spelling.moments import moments
 from carat.data.spelling.near import Near, bound, nearest
@@ -25,6 +28,10 @@ __all__ = [
     "Affixes",
     "moments",
     "figures",
+    "amounts",
+    "codes",
+    "decoded",
+    "GARBLED",
     "is_placeholder",
     "placeholders",
 ]

@@ -15,6 +15,8 @@ DOMINANT = 0.7
 """Share of the cells that must be written in one way for it to be the column's."""
 FEWEST = 20
 """And how many there must be."""
+STRAY = 0.01
+"""Share of a column's dates at either end that say nothing of its years."""
 CLEAR = 10.0
 """How many times as many cells must tell the day from the month by one order as by the other."""
 MONTHS = (
@@ -103,6 +105,15 @@ def moments(values: Sequence[str], counts: np.ndarray) -> Affixes:
         if made is not None and made != values[place]:
             text[place], pattern[place] = made, f"write {'times' if usual.is_time else 'dates'} like {writer.example!r}"
     return Affixes(text, pattern)
+
+
+def may_be_moment(value: str) -> bool:
+    """Whether a value may be a date or a time.
+
+    >>> may_be_moment("03/13/25"), may_be_moment("2337-0866")
+    (True, False)
+    """
+    return any(True for _ in _read(value))
 
 
 def _read(value: str) -> Iterator[tuple[_Way, _Moment]]:
@@ -194,8 +205,10 @@ class _Writer:
         self.example = max(texts, key=len)
         # A number below ten has a zero in front of it unless it is ever seen without.
         self.padded = not any(re.search(r"(?<!\d)\d(?!\d)", text) for text in texts)
-        years = [moment[0] for moment in moments]
-        self.years = (min(years), max(years))
+        years = np.sort([moment[0] for moment in moments])
+        # A few years that cannot be, such as 0023 and 1900, must not decide about centuries.
+        stray = int(STRAY * len(years))
+        self.years = (int(years[stray]), int(years[-1 - stray]))
 
     def write(self, first: int, second: int, third: int) -> str | None:
         """Of year, month and day, or of hour, minute and second; None where it can't be told what to write."""
