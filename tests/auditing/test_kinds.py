@@ -90,17 +90,17 @@ def planted() -> Planted:
 @pytest.mark.parametrize(
     ("cell", "kind", "proposal", "said"),
     [
-        ((3, "Country"), "typo", "China", "two letters are swapped"),
+        ((3, "Country"), "typo", "China", "in Chnia, two letters are swapped"),
         ((9, "City"), "variant", "Leith", "the same value is written Leith in"),
-        ((13, "City"), "variant", "Leith", "it has an extra space at the end"),
-        ((16, "HSCode"), "format", "230120", "it has 4 digits where the others have 6"),
+        ((13, "City"), "variant", "Leith", "Leith␠ has an extra space at the end"),
+        ((16, "HSCode"), "format", "230120", "2301 has 4 digits where the others have 6"),
         ((21, "Crates"), "format", "15", "drop '%', as in the rest of the column"),
         ((30, "Country"), "mismatch", "Norway", "say Norway"),
-        ((40, "City"), "misplaced", "Callao", "it is a value of Country"),
-        ((40, "Country"), "misplaced", "Peru", "it is a value of City"),
+        ((40, "City"), "misplaced", "Callao", "Peru is a value of Country"),
+        ((40, "Country"), "misplaced", "Peru", "Callao is a value of City"),
         ((51, "Country"), "missing", "China", "say China"),
         ((57, "Country"), "missing", "Scotland", "N/A stands for an empty cell"),
-        ((64, "Code"), "misplaced", "CL-071", "it is a value of City"),
+        ((64, "Code"), "misplaced", "CL-071", "Callao is a value of City"),
     ],
 )
 def test_kinds(planted: Planted, cell: tuple[int, str], kind: str, proposal: str, said: str) -> None:

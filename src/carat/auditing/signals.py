@@ -40,8 +40,8 @@ STEP = 0.05
 """Signals closer than this have the same rank. A slip is one cell more than the table had: shares that differ by that
 much alone would tell copies from the table."""
 FEWEST_CELLS, ASKED_FOR = 5, 1.0
-"""An affix is no slip where it stands in so many cells, and the rest of their rows makes half of them likelier by this
-many nats."""
+"""An affix is no slip, and a word for nothing is a value, where it stands in so many cells, and the rest of their rows
+makes half of them likelier by this many nats."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,8 @@ class Eyes:
             lift = _lift(votes, filled.clamp(min=1))
             for number, place in enumerate(plan.voted):
                 codes = table.columns[place].codes[sample.numpy()]
-                self.texts[place] = self.texts[place].without(_own_ways(self.texts[place], codes, lift[:, number]))
+                known = self.texts[place].without(_own_ways(self.texts[place], codes, lift[:, number]))
+                self.texts[place] = known.meaning(_meant(known, codes, lift[:, number]))
         seen = self._told(sample, votes, best)
         self.ordered = {name: _toward_worse(seen, name).sort(dim=0).values.T.contiguous() for name in RANKED}
         named = self.table.columns
@@ -209,6 +210,21 @@ def _own_ways(known: ValueTexts, codes: np.ndarray, lift: np.ndarray) -> frozens
     return frozenset(
         pattern for pattern, much in cells.items() if len(much) >= FEWEST_CELLS and np.median(much) > ASKED_FOR
     )
+
+
+def _meant(known: ValueTexts, codes: np.ndarray, lift: np.ndarray) -> np.ndarray:
+    """Values that look like a word for nothing and that their rows ask for, bool [V]: `NA` beside Windhoek is Namibia.
+
+    Args:
+        known: of the column.
+        codes: what stands in some cells, [r].
+        lift: how much the rest of their rows speaks for it, [r].
+    """
+    found = np.zeros(len(known.placeholder), dtype=bool)
+    for code in np.flatnonzero(known.placeholder).tolist():
+        much = lift[codes == code]
+        found[code] = len(much) >= FEWEST_CELLS and np.median(much) > ASKED_FOR
+    return found
 
 
 def _toward_worse(told: Tensor, name: str) -> Tensor:

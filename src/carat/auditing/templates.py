@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from carat.data.spelling import LONGEST, nearest
+from carat.data.spelling import LONGEST, nearest, unsigned
 
 RATIO = 10.0
 """How many times as many cells the other template must have."""
@@ -29,7 +29,7 @@ def off_template(values: Sequence[str], counts: np.ndarray) -> np.ndarray:
         counts: how often each occurs, int [V].
     """
     found = np.zeros(len(values), dtype=np.float32)
-    templates = [_DIGITS.sub("9", text[:LONGEST]) for text in values]
+    templates = [_DIGITS.sub("9", unsigned(text[:LONGEST])) for text in values]
     met: Counter[str] = Counter()
     for template, count in zip(templates, counts.tolist(), strict=True):
         met[template] += count

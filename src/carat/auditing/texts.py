@@ -97,6 +97,14 @@ class ValueTexts:
         told[:-1, OF_VALUES.index("affix")] = [text is not None for text in rewritten]
         return replace(self, told=told, rewritten=rewritten, pattern=kept, habits=habits | self.habits)
 
+    def meaning(self, values: np.ndarray) -> ValueTexts:
+        """The same, with these values, bool [V], taken for what they are and not for words for nothing."""
+        if not values.any():
+            return self
+        told = self.told.copy()
+        told[:-1, OF_VALUES.index("placeholder")][values] = 0.0
+        return replace(self, told=told, placeholder=self.placeholder & ~values)
+
 
 def value_texts(table: AuditTable, places: Sequence[int]) -> dict[int, ValueTexts]:
     """Of every column that takes part, by its place."""
@@ -181,7 +189,7 @@ def _of_column(
     values, counts = column.values, column.counts
     size, cells = len(values), max(int(counts.sum()), 1)
     usual = counts if old is None else np.concatenate([counts[:old], np.zeros_like(counts[old:])])
-    lengths = np.fromiter((len(text) for text in values), dtype=np.int64, count=size)
+    lengths = np.fromiter((len(unsigned(text)) for text in values), dtype=np.int64, count=size)
     near = nearest(values, counts, ratio=RATIO)
     has_near = near.index >= 0
     variant = _variants(values, counts)
