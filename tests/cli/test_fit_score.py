@@ -43,7 +43,8 @@ def test_fit_writes_a_model_and_says_so(work: Path, capsys: pytest.CaptureFixtur
     assert left_out == (
         "left out: Weight (numbers); use one anyway with --also NAME, or as ranges of numbers with --numeric NAME=10"
     )
-    assert found.startswith("Only 60 held-out rows set the threshold: rows stranger than all of them are anomalous")
+    assert found.startswith("Only 60 of the 120 held-out rows set the threshold (the others decide how much the alarm ")
+    assert "counts beside the score): rows stranger than all of them are anomalous, and" in found
     assert re.fullmatch(
         r"A row with a wrong value is listed above a normal one in \d+\.\d% of cases \(\d+\.\d% by the score alone\); "
         r"the wrong values are made up for this check",

@@ -38,7 +38,7 @@ Find the unusual rows of a table: which values do not belong together, and what 
     carat audit shipments.csv --out cells.csv --report page.html
 
 [bold]Fix[/bold] the table: write your decisions into the list. A corrected copy gets them, and every undecided fix \
-that is certain enough ([cyan]--decided-only[/cyan] leaves those):
+that is certain enough. With [cyan]--decided-only[/cyan], carat applies only the fixes that you decided:
 
     carat apply cells.csv shipments.csv --out fixed.csv
 

@@ -53,7 +53,7 @@ def apply(
     ] = 0.9,
     decided_only: Annotated[
         bool,
-        typer.Option("--decided-only", help="Apply only what you decided; leave undecided fixes, however certain."),
+        typer.Option("--decided-only", help="Apply only the fixes that you decided, however certain the others are."),
     ] = False,
     revert: Annotated[bool, typer.Option("--revert", help="Undo the changes that FILE.changes.jsonl lists.")] = False,
     id: Annotated[
@@ -72,8 +72,8 @@ def apply(
 ) -> None:
     """Fix a table: write a corrected copy, applying your decisions and every undecided fix that is certain enough.
 
-    A fix that you left undecided is applied if its confidence is at least --certain (0.9). With --decided-only it is
-    not.
+    A fix that you left undecided is applied if its confidence is at least --certain (0.9). With --decided-only, carat
+    applies only the fixes that you decided.
 
     Write your decisions into the column decision of CELLS: accept (take the suggested fix), reject (the value is
     right), wrong (it is wrong, but you don't know the right value), =text for another value, or = to empty the cell.

@@ -81,7 +81,7 @@ def audit(
         bool,
         typer.Option(
             "--patterns/--no-patterns",
-            help="Propose a change that was decided for several cells of a column for all cells like them.",
+            help="If you made the same change in several cells of a column, suggest it for all cells like them.",
         ),
     ] = True,
     without_pattern: Annotated[

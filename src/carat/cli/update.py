@@ -36,7 +36,7 @@ def update(
         str | None,
         typer.Option(
             metavar="DATA",
-            help="Rows to forget, as many of each as the file has.",
+            help="Rows to forget. A row that is in the file twice is forgotten twice.",
             show_default=False,
             autocompletion=tables,
         ),
@@ -59,7 +59,7 @@ def update(
     """Take new rows into a model, and others out of it, in seconds.
 
     New rows join the counts and the memory, and new values become known. The threshold and the alarm are recalibrated
-    on the newest rows. Rows that the model calls anomalous are skipped, or errors would vouch for themselves.
+    on the newest rows. Rows that the model calls anomalous are skipped; otherwise errors would vouch for themselves.
 
     Networks are not trained again. To them, values that came later are new, and what they learned from forgotten rows
     stays in their weights until the next fit.
@@ -98,7 +98,9 @@ def update(
 
 def _done(done: UpdateSummary) -> str:
     """What was added and forgotten, in words."""
-    said = [f"{many(done.added, 'row')} added", f"{many(done.forgotten, 'row')} forgotten"]
+    said = [f"{many(done.added, 'row')} added"] if done.added or not done.forgotten else []
+    if done.forgotten:
+        said.append(f"{many(done.forgotten, 'row')} forgotten")
     if done.new_values:
         said.append(f"{many(done.new_values, 'new value')}")
     if done.gone_values:
