@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from carat.cli.app import DAILY, command, conclude, many
-from carat.cli.options import Device, Encoding, Force, ModelFolder, Quiet, tables
+from carat.cli.options import FLAG, Device, Encoding, Force, ModelFolder, Quiet, tables
 
 if TYPE_CHECKING:
     from carat.jobs import UpdateSummary
@@ -41,7 +41,9 @@ def update(
             autocompletion=tables,
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Also add the rows that the model calls anomalous.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", metavar=FLAG, help="Also add the rows that the model calls anomalous.")
+    ] = False,
     decisions: Annotated[
         str | None,
         typer.Option(
@@ -54,7 +56,9 @@ def update(
     device: Device = "auto",
     force: Force = False,
     quiet: Quiet = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON on standard output.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar=FLAG, help="Print a summary as JSON on standard output.")
+    ] = False,
 ) -> None:
     """Take new rows into a model, and others out of it, in seconds.
 
