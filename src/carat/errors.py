@@ -35,7 +35,10 @@ class MissingExtraError(CaratError, ImportError):
     """An optional dependency is not installed; the message names the extra."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs the package '{package}': pip install 'carat-recourse[{extra}]'")
+        super().__init__(
+            f"{purpose} needs the package '{package}': pip install '.[{extra}]' in a clone of carat, or "
+            f"pip install 'carat-recourse[{extra}]' once that is released"
+        )
 
 
 class CaratWarning(UserWarning):

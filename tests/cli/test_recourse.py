@@ -161,8 +161,8 @@ def test_nothing_is_possible_for_one_record(folder: Path, tmp_path: Path, capsys
     # Which value of a row without a flagged one is the least likely is the judge's business; only row 1 is certain.
     without = [line["reason"] for line in about if line["count"] == 0 and "is blank" not in str(line["reason"])]
     assert all("the constraints leave no value for Carrier" in str(reason) for reason in without)
-    said = f"{len(without) + 1} rows have none"
-    assert f"; {said} (see {out}.records.jsonl)\n" in capsys.readouterr().err
+    said = f"{len(without)} row{' has' if len(without) == 1 else 's have'} none (see {out}.records.jsonl)"
+    assert f"; {said}; 1 row only lacks values: carat audit suggests them\n" in capsys.readouterr().err
 
 
 def test_pipes(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

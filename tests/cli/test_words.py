@@ -52,7 +52,10 @@ MORE = "--show N shows more, --out FILE saves all"
 LAST = {
     ("score",): rf"4 rows, \d anomalous \(\d+\.00%\); 1 shown, {MORE}",
     ("explain",): rf"4 rows, 2 with a flagged value \(Port 1, Carrier 1, Buyer 1\); 1 shown, {MORE}",
-    ("recourse", "--all"): rf"\d+ suggested fixes for 3 of 4 rows \(method instant\); 1 row has none; 1 shown, {MORE}",
+    ("recourse", "--all"): (
+        r"\d+ suggested fixes for 3 of 4 rows \(method instant\); 1 row only lacks values: carat audit suggests them; "
+        rf"1 shown, {MORE}"
+    ),
     ("recourse", "--top", "1", "--k", "1"): r"1 suggested fix for 1 row \(method instant\); --out FILE saves all",
     ("recourse", "--top", "1", "--constraints", "none.toml"): (
         r"0 suggested fixes for 0 of 1 row \(method instant\); 1 row has none; --out FILE saves all"

@@ -130,8 +130,7 @@ def test_verdicts_in_plain_words(model: carat.Model) -> None:
     assert one.verdict == "anomalous by its alarm, not by its score"
     assert "Carrier is missing; every training row has it." in one.in_words()
     assert one.reason is not None
-    assert one.reason.startswith("its score alone would not have flagged it (percentile ")
-    assert "but a value is probably wrong or missing (alarm " in one.reason
+    assert one.reason.endswith(f"The alarm ({one.alarm:.2f}) listed this row, not its score")
     assert one.to_json()["alarm"] == one.alarm
 
 
@@ -147,8 +146,9 @@ def test_a_row_that_only_lacks_a_value_gets_no_fix(model: carat.Model) -> None:
     result = model.recourse(frame([blank, wrong]), k=3, all=True)
     first, second = result.records
     assert first["count"] == 0
-    assert first["reason"].endswith(
-        "no value looks wrong, but Carrier is blank; recourse fills no blanks, an audit does"
+    assert first["reason"] == (
+        "Carrier is blank. carat recourse does not fill blanks; carat audit does. "
+        f"The alarm ({first['alarm']:.2f}) listed this row, not its score"
     )
     assert result.to_arrow()["record"].to_pylist() == [1] * second["count"]
     assert second["flagged"]
@@ -175,7 +175,7 @@ def test_leaving_a_row_as_it_is_is_an_answer(model: carat.Model) -> None:
 
 
 def test_what_fit_found_is_told(model: carat.Model) -> None:
-    assert in_words(model.training)[0].startswith("Only 60 held-out rows set the threshold")
+    assert in_words(model.training)[0].startswith("Only 60 of the 120 held-out rows set the threshold")
     large = carat.fit(planted_table(2_400), profile="instant", device="cpu")
     found = large.training["found"]
     (caught,) = found["caught"]

@@ -43,7 +43,7 @@ def test_says_how_much_is_suspicious(tmp_path: Path) -> None:
     said = seen(text)
     assert "13 suspicious cells" in said
     assert "12 of 60 rows have one" in said
-    assert "2.1% of the checked cells are wrong, as an estimate" in said
+    assert "2.1% of the checked cells are wrong (estimate)" in said
     assert "Nothing predicts Goods" in said
     assert "City 6 10.0%" in said
     assert "Lieth → Leith 3×" in said

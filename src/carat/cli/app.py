@@ -23,6 +23,7 @@ from rich.console import Console
 
 from carat._version import __version__
 from carat.cli.mistyped import in_words
+from carat.cli.options import FLAG
 from carat.errors import CaratError, InputError
 from carat.launched import Launched
 
@@ -38,7 +39,7 @@ Find the unusual rows of a table: which values do not belong together, and what 
     carat audit shipments.csv --out cells.csv --report page.html
 
 [bold]Fix[/bold] the table: write your decisions into the list. A corrected copy gets them, and every undecided fix \
-that is certain enough ([cyan]--decided-only[/cyan] leaves those):
+that is certain enough. With [cyan]--decided-only[/cyan], carat applies only the fixes that you decided:
 
     carat apply cells.csv shipments.csv --out fixed.csv
 
@@ -111,7 +112,8 @@ def _version(asked: bool) -> None:
 def carat(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", metavar=FLAG, callback=_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """The options that stand before a command."""

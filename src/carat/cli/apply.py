@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from carat.cli.app import START, command, conclude
-from carat.cli.options import Encoding, Force, Quiet, tables
+from carat.cli.options import FLAG, Encoding, Force, Quiet, tables
 from carat.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,9 +53,15 @@ def apply(
     ] = 0.9,
     decided_only: Annotated[
         bool,
-        typer.Option("--decided-only", help="Apply only what you decided; leave undecided fixes, however certain."),
+        typer.Option(
+            "--decided-only",
+            metavar=FLAG,
+            help="Apply only the fixes that you decided, however certain the others are.",
+        ),
     ] = False,
-    revert: Annotated[bool, typer.Option("--revert", help="Undo the changes that FILE.changes.jsonl lists.")] = False,
+    revert: Annotated[
+        bool, typer.Option("--revert", metavar=FLAG, help="Undo the changes that FILE.changes.jsonl lists.")
+    ] = False,
     id: Annotated[
         str | None,
         typer.Option(
@@ -68,12 +74,14 @@ def apply(
     encoding: Encoding = None,
     force: Force = False,
     quiet: Quiet = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON on standard output.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar=FLAG, help="Print a summary as JSON on standard output.")
+    ] = False,
 ) -> None:
     """Fix a table: write a corrected copy, applying your decisions and every undecided fix that is certain enough.
 
-    A fix that you left undecided is applied if its confidence is at least --certain (0.9). With --decided-only it is
-    not.
+    A fix that you left undecided is applied if its confidence is at least --certain (0.9). With --decided-only, carat
+    applies only the fixes that you decided.
 
     Write your decisions into the column decision of CELLS: accept (take the suggested fix), reject (the value is
     right), wrong (it is wrong, but you don't know the right value), =text for another value, or = to empty the cell.

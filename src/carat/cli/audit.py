@@ -81,7 +81,10 @@ def audit(
         bool,
         typer.Option(
             "--patterns/--no-patterns",
-            help="Propose a change that was decided for several cells of a column for all cells like them.",
+            metavar=FLAG,
+            help="If you made the same change in several cells of a column, suggest it for all cells like them. "
+            "Default: on.",
+            show_default=False,
         ),
     ] = True,
     without_pattern: Annotated[

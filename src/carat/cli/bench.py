@@ -38,7 +38,13 @@ def bench(
     ] = "mead",
     seeds: Annotated[str, typer.Option(metavar="N,N,…", help="Run each dataset once per seed.")] = "0",
     dial: Annotated[
-        bool, typer.Option("--dial/--no-dial", metavar=FLAG, help="Also run carat-plus with other values of --prefer.")
+        bool,
+        typer.Option(
+            "--dial/--no-dial",
+            metavar=FLAG,
+            help="Also run carat-plus with other values of --prefer. Default: on.",
+            show_default=False,
+        ),
     ] = True,
     stability: Annotated[bool, typer.Option("--stability", metavar=FLAG, help="Also compare MEAD with APE.")] = False,
     device: Device = "auto",

@@ -50,7 +50,10 @@ def fit(
     explainer: Annotated[
         bool,
         typer.Option(
-            "--explainer/--no-explainer", metavar=FLAG, help="Without it, fitting is faster but gives only scores."
+            "--explainer/--no-explainer",
+            metavar=FLAG,
+            help="Without it, fitting is faster but gives only scores. Default: on.",
+            show_default=False,
         ),
     ] = True,
     memory: Annotated[
@@ -58,7 +61,8 @@ def fit(
         typer.Option(
             "--memory/--no-memory",
             metavar=FLAG,
-            help="Without it, the model does not hold the training rows, but finds fewer wrong values.",
+            help="Without it, the model does not hold the training rows, but finds fewer wrong values. Default: on.",
+            show_default=False,
         ),
     ] = True,
     start: Annotated[

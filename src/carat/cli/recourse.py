@@ -109,7 +109,8 @@ def recourse(
     those with the highest alarm and their best suggested fixes.
 
     FILE gets one row per suggested fix: record (the row number or ID), rank (1 = best), score, percentile, valid (its
-    score is not below the threshold), changed (the columns with a new value), then all columns of the fixed row.
+    score is not below the threshold), changed (the columns with a new value), then the columns the model uses, with
+    the fix applied.
 
     FILE.records.jsonl gets one line per row that carat looked at: how many fixes it found, whether it tried
     everything, and why there are not more. With --json and without --out, you get one JSON object per row, with its
@@ -152,7 +153,7 @@ def recourse(
     conclude(
         f"{output.named}{many(done.counterfactuals, 'suggested fix', 'suggested fixes')} for "
         f"{_served(done.records, done.records_without_repair)} (method {job.method.name})"
-        f"{_without_any(done.records_without_repair, beside)}{output.hint(done.records)}",
+        f"{_without_any(done.records_without_repair, done.records_only_blank, beside)}{output.hint(done.records)}",
         {
             "out": output.file,
             "report": None if report is None else str(report),
@@ -161,6 +162,7 @@ def recourse(
             "records": done.records,
             "counterfactuals": done.counterfactuals,
             "records_without_repair": done.records_without_repair,
+            "records_only_blank": done.records_only_blank,
         },
         as_json=as_json and not output.speaks_json,
         quiet=quiet,
@@ -178,11 +180,20 @@ def _served(rows: int, without: int) -> str:
     return many(rows, "row") if not without else f"{rows - without:,} of {many(rows, 'row')}"
 
 
-def _without_any(rows: int, beside: Path | None) -> str:
-    """A part of the last line: how many rows have no fix, and where to read why."""
-    if not rows:
-        return ""
-    return f"; {many(rows, 'row has', 'rows have')} none" + (f" (see {beside})" if beside else "")
+def _without_any(rows: int, blank: int, beside: Path | None) -> str:
+    """A part of the last line: how many rows have no fix, and where to read why.
+
+    >>> _without_any(3, 0, Path("f.records.jsonl"))
+    '; 3 rows have none (see f.records.jsonl)'
+    >>> _without_any(3, 2, None)
+    '; 1 row has none; 2 rows only lack values: carat audit suggests them'
+    """
+    said = ""
+    if rows > blank:
+        said += f"; {many(rows - blank, 'row has', 'rows have')} none" + (f" (see {beside})" if beside else "")
+    if blank:
+        said += f"; {many(blank, 'row only lacks', 'rows only lack')} values: carat audit suggests them"
+    return said
 
 
 def _check_files(output: Output, page: Path | None) -> Path | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from carat.cli.app import DAILY, command, conclude, many
-from carat.cli.options import Device, Encoding, Force, ModelFolder, Quiet, tables
+from carat.cli.options import FLAG, Device, Encoding, Force, ModelFolder, Quiet, tables
 
 if TYPE_CHECKING:
     from carat.jobs import UpdateSummary
@@ -36,12 +36,14 @@ def update(
         str | None,
         typer.Option(
             metavar="DATA",
-            help="Rows to forget, as many of each as the file has.",
+            help="Rows to forget. A row that is in the file twice is forgotten twice.",
             show_default=False,
             autocompletion=tables,
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Also add the rows that the model calls anomalous.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", metavar=FLAG, help="Also add the rows that the model calls anomalous.")
+    ] = False,
     decisions: Annotated[
         str | None,
         typer.Option(
@@ -54,12 +56,14 @@ def update(
     device: Device = "auto",
     force: Force = False,
     quiet: Quiet = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON on standard output.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar=FLAG, help="Print a summary as JSON on standard output.")
+    ] = False,
 ) -> None:
     """Take new rows into a model, and others out of it, in seconds.
 
     New rows join the counts and the memory, and new values become known. The threshold and the alarm are recalibrated
-    on the newest rows. Rows that the model calls anomalous are skipped, or errors would vouch for themselves.
+    on the newest rows. Rows that the model calls anomalous are skipped; otherwise errors would vouch for themselves.
 
     Networks are not trained again. To them, values that came later are new, and what they learned from forgotten rows
     stays in their weights until the next fit.
@@ -98,7 +102,9 @@ def update(
 
 def _done(done: UpdateSummary) -> str:
     """What was added and forgotten, in words."""
-    said = [f"{many(done.added, 'row')} added", f"{many(done.forgotten, 'row')} forgotten"]
+    said = [f"{many(done.added, 'row')} added"] if done.added or not done.forgotten else []
+    if done.forgotten:
+        said.append(f"{many(done.forgotten, 'row')} forgotten")
     if done.new_values:
         said.append(f"{many(done.new_values, 'new value')}")
     if done.gone_values:

@@ -135,7 +135,7 @@ def to_number(array: pa.Array, column: str) -> np.ndarray:
             raise InputError(
                 f"column '{column}' is declared numeric but holds {first!r}; "
                 + ("write it with a decimal point and nothing else" if _grouped(first) else "clean it")
-                + ", or remove it from numeric"
+                + ", or leave it out of `numeric`"
             )
         # Arrow's parser knows no leading plus sign.
         array = pc.replace_substring_regex(text, r"^\+", "")
@@ -145,7 +145,7 @@ def to_number(array: pa.Array, column: str) -> np.ndarray:
         or pa.types.is_decimal(kind)
         or pa.types.is_null(kind)  # nothing but missing values, as in a single row without one
     ):
-        raise InputError(f"column '{column}' of type {kind} can't be numeric; remove it from numeric")
+        raise InputError(f"column '{column}' of type {kind} can't be numeric; leave it out of `numeric`")
     values: np.ndarray = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return values
 

@@ -21,7 +21,8 @@ def in_words(training: Mapping[str, Any]) -> list[str]:
     if not said:
         few = found["records"]
         said = [
-            f"Only {few:,} held-out row{' sets' if few == 1 else 's set'} the threshold: rows stranger than "
+            f"Only {few:,} of the {training['held_out']:,} held-out rows {'sets' if few == 1 else 'set'} the threshold "
+            "(the others decide how much the alarm counts beside the score): rows stranger than "
             f"{'it' if few == 1 else 'all of them'} are anomalous, and the share of false alarms is not known"
         ]
     if "roc_auc" in found:

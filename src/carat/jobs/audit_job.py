@@ -222,12 +222,12 @@ class AuditJob:
             self.remark("unforetold", text)
 
     def _remark_contested(self, found: Findings) -> None:
-        """Which columns hold what may be choice."""
+        """Which columns hold what may be a choice."""
         for name, cells in found.contested:
             filled = self.summary.read - next(each.blank for each in found.columns if each.name == name)
             text = (
-                f"{name}: {cells:,} cells ({cells / max(filled, 1):.0%}) hold another common value than similar rows "
-                "do. That may be choice rather than error, so carat is certain about none of them"
+                f"{name}: {cells:,} cells ({cells / max(filled, 1):.0%}) hold a common value that differs from the one "
+                "in similar rows. That may be a choice rather than an error, so carat is certain about none of them"
             )
             self.remark("contested", text, remedies=("without",))
 

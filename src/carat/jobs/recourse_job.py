@@ -48,12 +48,14 @@ class RecourseSummary(Summary):
         anomalous: records read that are anomalous, those that were not searched for among them.
         counterfactuals: how many were found.
         records_without_repair: records for which there is none.
+        records_only_blank: those of them that only lack values, which are not filled here.
         seconds: spent by the method alone, after all training, reading and scoring.
     """
 
     anomalous: int = 0
     counterfactuals: int = 0
     records_without_repair: int = 0
+    records_only_blank: int = 0
     seconds: float = 0.0
 
 
@@ -213,18 +215,22 @@ class RecourseJob(Job[ResultBatch]):
 
         No value of theirs is in doubt, and a blank is not filled here: whatever else changes would make them worse.
         """
-        scale, missing = self.model.scale, chosen.table.ids == MISSING
-        fine = ~scale.below(chosen.score) & ~flagged(outcome.likelihood).any(dim=1)
-        blank = scale.alarming(chosen.alarm, len(missing)) & fine & missing.any(dim=1)
+        blank = ResultBatch(chosen.table, chosen.score, outcome, self.model.scale, alarm=chosen.alarm).only_blank
         if not blank.any():
             return outcome
+        assert chosen.alarm is not None
+        self.summary.records_only_blank += int(blank.sum())
+        missing = chosen.table.ids == MISSING
         expected = torch.tensor(self.model.evidence.filled) >= FILLED
         names, reasons = self.model.vocabulary.names, list(outcome.reasons)
         for row in blank.nonzero().flatten().tolist():
             lacking = missing[row] & expected if (missing[row] & expected).any() else missing[row]
             listed = [names[domain] for domain in lacking.nonzero().flatten().tolist()]
-            blank_there = f"{', '.join(listed)} {'is' if len(listed) == 1 else 'are'} blank"
-            reasons[row] = f"no value looks wrong, but {blank_there}; recourse fills no blanks, an audit does"
+            which = f"{', '.join(listed[:-1])} and {listed[-1]} are" if listed[1:] else f"{listed[0]} is"
+            reasons[row] = (
+                f"{which} blank. carat recourse does not fill blanks; carat audit does. "
+                f"The alarm ({float(chosen.alarm[row]):.2f}) listed this row, not its score"
+            )
         return replace(outcome, mask=outcome.mask & ~blank[:, None], reasons=reasons)
 
     def _without_idle_fixes(self, chosen: Chosen, outcome: Outcome) -> Outcome:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from carat.data.table import Table
+from carat.data.vocabulary import MISSING
 from carat.explain.choice import flagged
 from carat.recourse.outcome import Outcome
 from carat.results.gate import strangest_first
@@ -174,6 +175,13 @@ class ResultBatch:
         """Which records are, bool [n]."""
         return self.scale.anomalous(self.score, self.alarm)
 
+    @cached_property
+    def only_blank(self) -> Tensor:
+        """Which records are anomalous by what they lack and by nothing else, bool [n]."""
+        alarming = self.scale.alarming(self.alarm, len(self))
+        fine = ~self.scale.below(self.score) & ~flagged(self.outcome.likelihood).any(dim=1)
+        return alarming & fine & (self.table.ids == MISSING).any(dim=1)
+
     def rows(self) -> pa.Table:
         """One row per counterfactual, the columns of `carat recourse`."""
         outcome, vocabulary = self.outcome, self.table.vocabulary
@@ -228,8 +236,8 @@ class ResultBatch:
             for fine, asked, about in zip(above, told.tolist(), known, strict=True)
         ]
         reasons = [
-            "; ".join(part for part in (verdict, reason) if part) or None
-            for verdict, reason in zip(verdicts, outcome.reasons, strict=True)
+            reason if blank and reason else "; ".join(part for part in (verdict, reason) if part) or None
+            for verdict, reason, blank in zip(verdicts, outcome.reasons, self.only_blank.tolist(), strict=True)
         ]
         return pa.table(
             {

@@ -28,7 +28,7 @@ function byName(a, b) {
 function item(record) {
   const id = "detail-" + numberOf.get(record);
   const best = record.counterfactuals[0];
-  const repair = best ? [...difference(best.changes), " ", el("small", {}, "percentile " + percentile(best.percentile) + (best.valid ? "" : record.anomalous ? ", still anomalous" : ", makes it anomalous"))] : [el("small", {}, "no fix found")];
+  const repair = best ? [...difference(best.changes), " ", el("small", {}, "percentile " + percentile(best.percentile) + (best.valid ? "" : record.anomalous ? ", still anomalous" : ", makes it anomalous"))] : [el("small", {}, /carat audit does/.test(record.reason ?? "") ? "blank: see carat audit" : "no fix found")];
   const button = el("button", { type: "button", class: "toggle", "aria-expanded": "false", "aria-controls": id }, String(record.record));
   const row = el(
     "div",
