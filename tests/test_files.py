@@ -105,3 +105,9 @@ def test_model_folders_are_locked_too(tmp_path: Path, planted: pa.Table) -> None
         other.join()
     model.save(tmp_path / "model")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="this is a folder; name a file"), replacing(tmp_path):
+        raise AssertionError("nothing may be written")
+    assert not list(tmp_path.parent.glob(f".{tmp_path.name}*"))

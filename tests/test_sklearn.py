@@ -205,3 +205,19 @@ def test_text_and_numbers_in_one_column_of_an_array() -> None:
     array[0, 1] = 7
     with pytest.raises(InputError, match="column 1 of the array mixes text and numbers"):
         CaratDetector().fit(array)
+
+
+def test_a_column_that_tells_rows_apart_is_left_out() -> None:
+    """Else held-out rows, whose ID training never counted, look stranger than any new row ever will."""
+    named = TABLE.assign(Number=[f"T{number}" for number in range(600)])
+    new = WRONG.assign(Number=[f"N{number}" for number in range(len(WRONG))])
+    found = CaratDetector(contamination=0.02, random_state=0).fit(named)
+    plain = CaratDetector(contamination=0.02, random_state=0).fit(TABLE)
+    assert "Number" not in found.model_.schema.domains
+    assert found.offset_ == plain.offset_
+    assert (found.predict(new) == -1).all()
+
+
+def test_two_columns_are_always_left() -> None:
+    found = CaratDetector().fit(pd.DataFrame({"A": list("xy") * 20, "B": [f"b{number}" for number in range(40)]}))
+    assert found.model_.schema.domains == ("A", "B")

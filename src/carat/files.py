@@ -24,6 +24,8 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         InputError: where another process is writing the same file.
     """
+    if path.is_dir():
+        raise InputError(f"{path}: this is a folder; name a file")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with locked(path):
         try:
@@ -43,7 +45,10 @@ def locked(path: Path) -> Iterator[None]:
         return
     place = path.with_name(f".{path.name}.lock")
     while True:
-        handle = place.open("w")
+        try:
+            handle = place.open("w")
+        except OSError as error:
+            raise InputError(f"{path}: can't write here ({error.strerror or error}); choose another folder") from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

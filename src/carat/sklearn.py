@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from carat.arguments import check_flag
+from carat.data.scan import tells_rows_apart
 from carat.data.sources.frames import NOT_TEXT, arrow_table
 from carat.errors import InputError, MissingExtraError
 from carat.fitting import Model, fit
@@ -35,8 +36,9 @@ def _judges_its_own_rows(detector: Any) -> bool:
 class CaratDetector(OutlierMixin, BaseEstimator):
     """An outlier detector for tables of categorical columns, by scikit-learn's conventions.
 
-    Text columns are used as they are, and numeric columns are cut into quantile bins. Columns with a single value, and
-    dates, are left out. NaN and None are missing values.
+    Text columns are used as they are, and numeric columns are cut into quantile bins. Columns with a single value,
+    dates, and texts with a different value in every row or nearly every row, such as an ID, are left out. NaN and None
+    are missing values.
 
     **Values never seen in training, and missing ones, do not make a row an outlier here**: the score skips them. If a
     new value should be suspicious, fit with `memory=True` and use the `alarm` of `model_.score(frame)`.
@@ -181,7 +183,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
 
     def _columns(self, table: pa.Table) -> dict[str, int]:
         """The columns that can take part, and the number of bins of those that hold numbers."""
-        chosen = {}
+        chosen, identifying = {}, []
         for name in table.column_names:
             kind, values = table[name].type, table[name].unique().drop_null()
             if pa.types.is_floating(kind):
@@ -189,6 +191,11 @@ class CaratDetector(OutlierMixin, BaseEstimator):
             number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
             if len(values) > 1 and not pa.types.is_temporal(kind):
                 chosen[name] = min(self.bins, len(values)) if number else 0
+                if not number and tells_rows_apart(table[name].drop_null().value_counts().field("counts").to_numpy()):
+                    identifying.append(name)
+        # What tells the rows of training apart says nothing of new ones, and makes held-out rows look strange.
+        if len(chosen) - len(identifying) >= 2:
+            chosen = {name: bins for name, bins in chosen.items() if name not in identifying}
         if len(chosen) < 2:
             raise InputError(f"carat needs at least two columns with more than one value, got {len(chosen)}")
         return chosen

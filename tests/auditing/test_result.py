@@ -157,7 +157,10 @@ def test_explain_puts_a_row_into_words() -> None:
     assert result.explain(np.int64(7)) == result.explain(7)
     assert result.explain(0) == "Row 0: no cell of it is among the 4 suspicious cells of this result."
     assert result.explain(3, "Kind") == "Row 3, Kind: not looked at, the column was left out (only one value)."
-    with pytest.raises(InputError, match="there is no row 40"):
+    first = result.to_arrow().to_pandas().iloc[0]
+    assert result.explain(first) == result.explain(first["record"], first["column"])
+    assert result.explain(cities().to_pandas().iloc[7]) == result.explain(7)
+    with pytest.raises(InputError, match="there is no row 40 in this table; it has 40 rows, counted from 0"):
         result.explain(40)
     with pytest.raises(InputError, match="there is no column 'Cty' in this table; did you mean 'City'"):
         result.explain(3, "Cty")

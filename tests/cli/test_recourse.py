@@ -145,7 +145,7 @@ def test_constraints_and_costs(folder: Path, tmp_path: Path, capsys: pytest.Capt
     for row in table.to_pylist():
         assert "Carrier" not in row["changed"]
         assert row["cost"] == pytest.approx(sum(3.5 if name == "Port" else 2 for name in row["changed"]))
-    assert "can't be suggested: Port Port-9z" in capsys.readouterr().err
+    assert "has no effect: Port Port-9z" in capsys.readouterr().err
     assert "Carrier may not change" in str(lines(out)[1]["reason"])
 
 

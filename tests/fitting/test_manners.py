@@ -201,9 +201,36 @@ def test_progress_shows_a_bar_with_an_estimate(model: carat.Model, capfd: pytest
         assert re.search(rf"{stage} .*100%.*0:00:\d\d", said.err), stage
 
 
+def test_a_row_of_a_frame_names_itself(model: carat.Model) -> None:
+    result = model.recourse(ROWS.to_pandas(), all=True, k=1)
+    assert result.explain(ROWS.to_pandas().iloc[4]).record == 4
+    first = result.to_frame().iloc[0]
+    assert result.explain(first).record == first["record"]
+
+
+def test_one_row_is_fixed_as_a_row(model: carat.Model) -> None:
+    row = ROWS.to_pandas().iloc[0]
+    result = model.recourse(row, all=True, k=1, gate="score")
+    fixed = result.fixed()
+    assert isinstance(fixed, pd.Series)
+    assert fixed.name == row.name
+    assert list(fixed.index) == list(row.index)
+    assert fixed.to_dict() == model.recourse(ROWS.slice(0, 1), all=True, k=1, gate="score").fixed().to_pylist()[0]
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
+        (lambda model: fitted(time=["Port"]), "`time` must be the name of one column, got ['Port']"),
+        (
+            lambda model: model.score(ROWS.select(["Good", "Buyer"])),
+            "the columns Port, Carrier are missing; this table has",
+        ),
+        (
+            lambda model: model.score(ROWS.rename_columns([name.upper() for name in ROWS.column_names])),
+            "did you mean 'PORT'?",
+        ),
+        (lambda model: model.recourse(ROWS, all=True).report("/proc/x.html"), "can't write here"),
         (lambda model: model.recourse(ROWS, k="5"), "`k` must be a whole number, got '5'"),
         (lambda model: model.recourse(ROWS, k=2.5), "`k` must be a whole number, got 2.5"),
         (lambda model: model.recourse(ROWS, top=0), "`top` must be at least 1"),

@@ -241,7 +241,7 @@ def test_python_users_hear_the_same(model: carat.Model, caplog: pytest.LogCaptur
         result = model.recourse(planted_table(), constraints={"forbidden": {"Port": ["Atlantis"]}})
     said = [record.getMessage() for record in caplog.records]
     assert said == [remark.text for remark in result.remarks]
-    assert "can't be suggested: Port Atlantis" in said[0]
+    assert "has no effect: Port Atlantis" in said[0]
     assert "the model learned from 1,080 of these rows" in said[1]
     caplog.clear()
     model.score(planted_table().slice(1))

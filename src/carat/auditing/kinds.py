@@ -112,10 +112,13 @@ class Describing:
             return None
         beside = ids[asked] + offsets[asked]
         mine = torch.full_like(beside, codes[text] + FIRST + int(offsets[number]))
-        with_it = pairs.count(mine, beside).tolist()
+        # In the usual form the row itself may say what is proposed.
+        itself = int(int(ids[number]) == codes[text] + FIRST)
+        with_it = (pairs.count(mine, beside) - itself).tolist()
         known = (pairs.singles[beside] - 1).tolist()
         own = torch.full_like(beside, max(int(ids[number]), FIRST) + int(offsets[number]))
-        with_own = (pairs.count(own, beside) - 1).tolist() if int(ids[number]) >= FIRST else [0] * len(asked)
+        against = int(ids[number]) >= FIRST and not itself
+        with_own = (pairs.count(own, beside) - 1).tolist() if against else [0] * len(asked)
         best = max(range(len(asked)), key=lambda k: ((with_it[k] + 0.5) / (known[k] + 2.0), known[k]))
         rows = max(known[best], with_it[best])
         # A single row counts where it is the only one; and nobody is persuaded by fewer rows than say the contrary.

@@ -19,6 +19,7 @@ from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading
 from carat.auditing.telling import blank_or, cell_in_words, counted, many, share
 from carat.data.sources import frame_like
+from carat.data.sources.frames import is_record, named_record
 from carat.errors import COLUMNS, InputError, nearest
 from carat.observing import Remark
 
@@ -260,11 +261,15 @@ class AuditResult:
         """What is wrong with one row, in words.
 
         Args:
-            record: the row's number, index label or ID, as in the column `record`; or a cell of this result.
+            record: the row's number, index label or ID, as in the column `record`; or a cell of this result, or a row
+                of `to_frame()` or of a pandas frame.
             column: one of its columns; None explains all suspicious cells of the row.
         """
         if isinstance(record, Cell):
             record, column = record.record, record.column
+        elif is_record(record):
+            cell = {"record", "column", "reason"} <= set(record.index)
+            record, column = named_record(record), record["column"] if cell and column is None else column
         column = None if column is None else str(column)  # a frame may name its columns by numbers
         row = self._row_of(record)
         at = self.findings.row == row
@@ -289,7 +294,13 @@ class AuditResult:
             place = next((place for place, name in enumerate(names.to_pylist()) if name == record), None)
             if place is not None:
                 return place
-        raise InputError(f"there is no row {record!r} in this table; `record` is what to_frame() has in that column")
+        raise InputError(f"there is no row {record!r} in this table; {self._named_like()}")
+
+    def _named_like(self) -> str:
+        names = self.reading.names
+        if names is None:
+            return f"it has {many(self.rows, 'row')}, counted from 0"
+        return f"its rows are named as in the column `record`, such as {names[0].as_py()!r}"
 
     def _column_of(self, column: str) -> int:
         names = [one.name for one in self.reading.table.columns]

@@ -78,8 +78,9 @@ class Columns:
                 raise InputError(f"`{name}` must be a list of column names, got '{given}'; write ['{given}']")
             object.__setattr__(self, name, None if given is None else tuple(str(column) for column in given))
         numeric = self.numeric or {}
-        if self.id is not None and not isinstance(self.id, str):
-            raise InputError(f"`id` must be the name of one column, got {self.id!r}")
+        for name, given in (("id", self.id), ("time", self.time)):
+            if given is not None and not isinstance(given, str):
+                raise InputError(f"`{name}` must be the name of one column, got {given!r}")
         if not isinstance(numeric, Mapping) or not all(isinstance(bins, int) for bins in numeric.values()):
             raise InputError(
                 f"`numeric` must name columns and their number of bins, as {{'Weight': 10}}; got {numeric!r}"

@@ -175,6 +175,11 @@ def _free_text(entities: pa.Array, counts: np.ndarray) -> bool:
     return bool(counts[words >= LONG].sum() >= counts.sum() / 2)
 
 
+def tells_rows_apart(counts: np.ndarray) -> bool:
+    """Whether a column has a different entity in nearly every row, given how often each occurs."""
+    return _share_once(counts, SOME) >= ALMOST
+
+
 def _share_once(counts: np.ndarray, enough: int) -> float:
     """Share of cells whose entity comes only once; 0 where there are too few cells to say."""
     cells = int(counts.sum())
@@ -246,7 +251,7 @@ class _Column:
         if len(entities) == counts.sum():  # every entity once, nulls apart
             return UNIQUE
         # An ID of rows some of which were entered twice. A model of it would suggest another row's ID as a fix.
-        if _share_once(counts, SOME) >= ALMOST:
+        if tells_rows_apart(counts):
             return NEARLY
         return None
 

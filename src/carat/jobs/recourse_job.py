@@ -269,8 +269,9 @@ class RecourseJob(Job[ResultBatch]):
         unknown = self.settings.resolved[1].unknown
         if unknown:
             more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
-            said = f"these values were never seen in training and can't be suggested: {', '.join(unknown[:5])}{more}"
-            self.remark("constraints-without-effect", f"constraints: {said}", warning=True)
+            said = f"{', '.join(unknown[:5])}{more}"
+            text = f"constraints: these values were never seen in training, so naming them has no effect: {said}"
+            self.remark("constraints-without-effect", text, warning=True)
 
     def empty(self) -> ResultBatch:
         """A batch without records, for its columns."""

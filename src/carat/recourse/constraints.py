@@ -19,7 +19,7 @@ from carat.arguments import check_number, known_fields
 from carat.data.pairs import Pairs
 from carat.data.text import texts_of
 from carat.data.toml import filled, read_toml
-from carat.data.vocabulary import FIRST, Vocabulary
+from carat.data.vocabulary import FIRST, Domain, Vocabulary
 from carat.errors import COLUMNS, InputError, nearest
 
 
@@ -200,6 +200,10 @@ def _check_cost(name: str, given: Any) -> None:
         raise InputError(f"`{name}` must be a finite number, at least 0, got {given}")
 
 
+COMPARED = 20_000
+"""In a domain with more entities, nobody is told which one a misspelt one was meant to be: it would take too long."""
+
+
 @dataclass(frozen=True)
 class ResolvedConstraints:
     """Constraints in ids.
@@ -329,6 +333,18 @@ class _Resolver:
         known = self.vocabulary.domains[domain]
         texts = pa.array(entities, pa.string())
         place = known.places(texts).to_pylist()
-        self.unknown += [f"{known.name} {text}" for text, found in zip(texts, place, strict=True) if found is None]
+        self.unknown += [
+            f"{known.name} {text}{_meant(text, known)}"
+            for text, found in zip(texts.to_pylist(), place, strict=True)
+            if found is None
+        ]
         offset = int(self.vocabulary.offsets[domain]) + FIRST
         return torch.tensor([offset + found for found in place if found is not None], dtype=torch.int64)
+
+
+def _meant(text: str | None, known: Domain) -> str:
+    """The entity that a misspelt one was probably meant to be, in parentheses."""
+    if text is None or len(known.entities) > COMPARED:
+        return ""
+    near = nearest(text, filter(None, known.entities.to_pylist()))
+    return f" ({near})" if near.endswith("?") else ""

@@ -151,6 +151,8 @@ def in_words(usual: Usual | None, met: Counted) -> str | None:
         "rows held out of training"
         for name in unusual[:1]
     ]
+    if unusual[0] == "missing":
+        return f"{said[0]}; check the data first: if that is how it is now, an update is due"
     return f"the model is out of date: {said[0]}; an update is due"
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from carat.arguments import check_count, known_arguments
 from carat.data.sources import frame_like, open_source
+from carat.data.sources.frames import is_record, named_record
 from carat.errors import InputError, warn_renamed
 from carat.observing import Remark
 from carat.results.batches import ResultBatch, strangest_of
@@ -209,7 +210,8 @@ class RecourseResult:
 
         Args:
             record: the row's number, index label or ID, as in the column `record`. By default, the strangest row. A
-                normal row is an error, unless `all` or `top` had it looked at.
+                normal row is an error, unless `all` or `top` had it looked at. A row of `to_frame()` or of a pandas
+                frame will do, too.
             show: suggested fixes to show, at most; None gives all of them.
         """
         show = check_count("show", show)
@@ -218,6 +220,8 @@ class RecourseResult:
             if not first:
                 raise InputError(self._why_none())
             return first[0]
+        if is_record(record):
+            record = named_record(record)
         found = [
             (batch, place)
             for batch in self.batches

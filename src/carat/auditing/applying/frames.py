@@ -19,7 +19,6 @@ from carat.auditing.decisions import CellList
 from carat.data.sources import open_source
 from carat.data.sources.frames import arrow_table, frame_of, is_record
 from carat.datasets import Dataset
-from carat.errors import InputError
 from carat.observing import Logged, Observer, Remark
 from carat.registry import named_data
 
@@ -51,7 +50,8 @@ def apply_to_frame(
     data = named_data(frame)
     data = data.table if isinstance(data, Dataset) else data
     if is_record(data):
-        raise InputError("this is one row; give a frame of one row: frame.to_frame().T")
+        fixed, done = apply_to_frame(cells, data.to_frame().T, rules, id=id, encoding=encoding, observer=observer)
+        return fixed.iloc[0], done
     if isinstance(data, str | Path):
         data = _loaded(data, encoding or (cells.about.get("options") or {}).get("encoding"))
     else:

@@ -19,7 +19,7 @@ from carat.data.sources.parquet import ParquetSource
 from carat.data.sources.stretches import Stretch, StretchSource, plan_stretches
 from carat.data.sources.xlsx import XlsxSource
 from carat.data.workbooks.package import split_sheet
-from carat.errors import InputError
+from carat.errors import InputError, nearest
 
 __all__ = [
     "open_source",
@@ -67,10 +67,13 @@ def check_needed(source: Source, names: Sequence[str]) -> None:
     """Refuse a table that lacks several columns of a model: it is another table, or another model."""
     missing = [name for name in names if name not in source.names]
     if len(missing) > 1 and not isinstance(source, PipeSource):  # nobody knows what a pipe will still bring
-        needed, there = (
-            ", ".join(some[:LISTED]) + (", …" if len(some) > LISTED else "") for some in (names, source.names)
+        needed, lacking, there = (
+            ", ".join(some[:LISTED]) + (", …" if len(some) > LISTED else "") for some in (names, missing, source.names)
         )
-        hint = getattr(source, "hint", "")
+        hint, near = getattr(source, "hint", ""), nearest(missing[0], source.names)
+        hint = hint or (f"; {near}" if near.endswith("?") else "")
+        if len(missing) < len(names):
+            raise InputError(f"{source.label}: the columns {lacking} are missing; this table has {there}{hint}")
         raise InputError(f"{source.label}: the model needs the columns {needed}; this table has {there}{hint}")
 
 

@@ -73,6 +73,12 @@ def is_record(data: Any) -> bool:
     return type(data).__name__ == "Series" and hasattr(data, "to_frame") and hasattr(data, "index")
 
 
+def named_record(data: Any) -> Any:
+    """What names the row that a pandas Series is: its column `record`, as outputs have it, or its label."""
+    of_output = any(set(columns) <= set(data.index) for columns in (("record", "rank"), ("record", "column", "reason")))
+    return data["record"] if of_output else data.name
+
+
 def check_row(data: Any, columns: Sequence[str]) -> None:
     """Refuse a Series that has none of the columns of a row: it is a column of a table.
 

@@ -13,7 +13,8 @@ GARBLED = "undo a wrong text encoding"
 TIMES = 3
 """A text may have been read wrongly several times over."""
 _BYTES = {bytes([code]).decode("cp1252", "ignore") or chr(code): code for code in range(0x80, 0x100)}
-"""Characters that stand for one byte in the encoding of Windows; where it has none, in Latin-1."""
+_BYTES |= {chr(code): code for code in range(0x80, 0xA0)}
+"""Characters that stand for one byte in the encoding of Windows, and in Latin-1."""
 _RUN = re.compile(f"[{re.escape(''.join(_BYTES))}]+")
 _TYPED = frozenset("“”‘’–—…•\N{NO-BREAK SPACE}")
 """What people write behind a letter: `“CAFÉ”` is right as it is."""
