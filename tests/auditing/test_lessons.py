@@ -13,10 +13,11 @@ import torch
 from carat.auditing import judging
 from carat.auditing.contained import Relations
 from carat.auditing.judging import FOLDS, NETWORKS, Jury, fold_of
-from carat.auditing.proposals import SURE, Proposed, Trust
+from carat.auditing.proposals import SURE, Proposed
 from carat.auditing.signals import Eyes, Plan, _own_ways
 from carat.auditing.table import AuditTable
 from carat.auditing.texts import value_texts
+from carat.auditing.trust import Trust
 from carat.observing import Silent, Stage
 from carat.training import Run
 

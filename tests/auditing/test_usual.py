@@ -10,7 +10,8 @@ import pytest
 
 import carat
 from carat.auditing.table import AuditTable
-from carat.auditing.usual import REWRITTEN, Usual
+from carat.auditing.trust import REWRITTEN
+from carat.auditing.usual import Usual
 
 TRAINS = 60
 SOURCES = 10

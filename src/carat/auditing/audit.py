@@ -22,13 +22,14 @@ from carat.auditing.newcomers import DOUBTED, UNSURE, doubtful
 from carat.auditing.options import AuditOptions
 from carat.auditing.pages import Pages
 from carat.auditing.programs import Pattern
-from carat.auditing.proposals import Proposed, Trust, learn_trust, propose
+from carat.auditing.proposals import Proposed, propose
 from carat.auditing.readers import Readers
 from carat.auditing.roles import roles
 from carat.auditing.shelf import Shelf
 from carat.auditing.signals import Eyes, Plan
 from carat.auditing.table import AuditTable
 from carat.auditing.teaching import Taught
+from carat.auditing.trust import Trust, learn_trust
 from carat.auditing.usual import FORM, Usual
 from carat.auditing.votes import Learned, encoded, learn_votes
 from carat.observing import Remark, Stage

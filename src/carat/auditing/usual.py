@@ -14,12 +14,11 @@ import numpy as np
 
 from carat.auditing.proposals import ALTERNATIVES, Proposed
 from carat.auditing.table import AuditColumn, AuditTable
+from carat.auditing.trust import REWRITTEN
 from carat.data.spelling import Affixes, amounts, codes, decoded, figures, moments
 
 FORM = 0.99
 """How probably a cell is wrong whose form is not its column's."""
-REWRITTEN = 0.95
-"""How probably the usual form is right then, if what the cell says is."""
 WAYS = (decoded, moments, amounts, figures, codes)
 """Rewrites that leave what a value says as it is."""
 TIMES = 2
