@@ -9,8 +9,8 @@ An error is a cell where dirty and clean differ. Detection: flagged cells (error
 precision is the share of proposals that are right, recall the share of errors that they put right. `--reletter`
 replaces each character that differs, in texts of the same length, by a random one of its class. One JSON line per
 table: both with precision, recall and F1, the share of proposals with confidence ≥ 0.9 that are right and which share
-of all right proposals they are, what `--fixed` would do to the errors, expected calibration errors, and for spoiled
-tables recall by kind of slip.
+of all right proposals they are, what `--fixed` would do to the errors (remove them, make new ones, or change them to
+another wrong value), expected calibration errors, and for spoiled tables recall by kind of slip.
 
 `--never` audits once more for each kind of slip with a judge that was never taught that kind, and prints what it finds
 and puts right of it, beside the same for a judge that was. `--look` prints some of the flagged cells of an untouched
@@ -25,6 +25,7 @@ import json
 import string
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,9 @@ from carat.experiments.bench import read_dataset
 from carat.explain.calibration import expected_calibration_error
 
 CERTAIN = 0.9
+
+Planted = tuple[int, str, str, str | None]
+"""One wrong cell: its row, from 0, its column, the kind of error, and what stood there before; None is blank."""
 
 
 def read_csv(path: str) -> pa.Table:
@@ -105,13 +109,16 @@ def decided_rows(dirty: pa.Table, clean: pa.Table, rows: int, seed: int) -> pa.T
 def measured(
     dirty: pa.Table,
     clean: pa.Table,
-    spoiled: Spoiled | None,
+    planted: Sequence[Planted] | None,
     seed: int,
     decided: int = 0,
     profile: str = "instant",
     said: tuple[Path | None, str] = (None, ""),
 ) -> dict[str, Any]:
-    """An audit of the dirty table, measured; what it said of the listed cells goes to the file `said`, by a name."""
+    """An audit of the dirty table, measured, by kind of error if the planted ones are known.
+
+    What it said of the listed cells goes to the file `said`, by a name.
+    """
     truth = [column.to_pylist() for column in clean.columns]
     held = [column.to_pylist() for column in dirty.columns]
     wrong = {
@@ -155,15 +162,20 @@ def measured(
         "detection": [round(value, 3) for value in (precision, recall, f1(precision, recall))],
         "repair": [round(value, 3) for value in (repaired, restored, f1(repaired, restored))],
         "certain": [round(certain[1] / max(certain[0], 1), 3), round(certain[1] / max(right, 1), 3)],
-        "fixed": {"errors": len(wrong), "removed": certain[1], "new": spoilt},
+        "fixed": {
+            "errors": len(wrong),
+            "removed": certain[1],
+            "new": spoilt,
+            "other": certain[0] - certain[1] - spoilt,
+        },
         "calibration_of_error": _calibration(errors),
         "calibration_of_confidence": _calibration(sure),
     }
     if said[0] is not None:
         with said[0].open("a", encoding="utf-8") as file:
             file.write(json.dumps({"table": said[1], "error": errors, "confidence": sure}) + "\n")
-    if spoiled is not None:
-        line["by_kind"] = _by_kind(spoiled, found, rows, place_of)
+    if planted is not None:
+        line["by_kind"] = _by_kind(planted, found, rows, place_of)
     return line
 
 
@@ -176,19 +188,24 @@ def _calibration(said: list[tuple[float, bool]]) -> float | None:
 
 
 def _by_kind(
-    spoiled: Spoiled, found: set[tuple[int, int]], rows: list[dict[str, Any]], place_of: dict[str, int]
+    planted: Sequence[Planted], found: set[tuple[int, int]], rows: list[dict[str, Any]], place_of: dict[str, int]
 ) -> dict[str, list[float]]:
-    """Of every kind of slip, the share that was found, and the share that was put right."""
+    """Of every kind of error, the share that was found, and the share that was put right."""
     proposal = {(row["record"], place_of[row["column"]]): row["proposal"] for row in rows}
     count: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for each in spoiled.slips:
-        cell = (each.row, place_of[each.column])
-        tally = count[each.kind]
+    for row, column, kind, before in planted:
+        cell = (row, place_of[column])
+        tally = count[kind]
         tally[0] += 1
         tally[1] += cell in found
         made = proposal.get(cell)
-        tally[2] += made is not None and (None if made in ("", "<blank>") else made) == (each.before or None)
+        tally[2] += made is not None and (None if made in ("", "<blank>") else made) == (before or None)
     return {kind: [round(hit / all_, 3), round(fixed / all_, 3)] for kind, (all_, hit, fixed) in sorted(count.items())}
+
+
+def slips_of(spoiled: Spoiled) -> list[Planted]:
+    """The slips in a spoiled table, as `measured` takes them."""
+    return [(each.row, each.column, each.kind, each.before) for each in spoiled.slips]
 
 
 def never_taught(
@@ -199,7 +216,7 @@ def never_taught(
         # An audit has no such option: only this question needs it.
         others = [each for each in KINDS if each != kind]
         with patch("carat.auditing.audit.Lessons", partial(Lessons, kinds=others)):
-            found = measured(made.table, clean, made, seed)
+            found = measured(made.table, clean, slips_of(made), seed)
         line = {"table": name, "never": kind, "found_and_right": found["by_kind"].get(kind)}
         whole = {key: found[key] for key in ("detection", "repair")}
         print(json.dumps(line | {"taught": taught["by_kind"].get(kind)} | whole), flush=True)
@@ -242,7 +259,7 @@ def main() -> None:
         clean = as_text(name, arguments.rows)
         made = slip(clean, share=arguments.share, seed=1_000 + arguments.seed)
         said = (arguments.said, f"{Path(name).stem} spoiled")
-        found = measured(made.table, clean, made, arguments.seed, profile=arguments.profile, said=said)
+        found = measured(made.table, clean, slips_of(made), arguments.seed, profile=arguments.profile, said=said)
         print(json.dumps({"table": name} | found), flush=True)
         kinds = list(KINDS) if arguments.never == ["each"] else arguments.never
         never_taught(name, clean, made, kinds, arguments.seed, found)
