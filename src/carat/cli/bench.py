@@ -21,7 +21,7 @@ def bench(
         typer.Option(
             "--data",
             metavar="NAME|FILE",
-            help="flights, shipments:us_import, … or a table file. Repeat it for more tables.",
+            help="flights (the default), shipments:us_import, … or a table file. Repeat it for more tables.",
             autocompletion=table_names,
         ),
     ] = None,

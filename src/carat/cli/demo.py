@@ -18,7 +18,7 @@ def demo(
 ) -> None:
     """See carat work on bundled flight data: learn what is normal, corrupt some rows, then find, explain and fix them.
 
-    Takes two to three minutes on two cores. Writes the model, all outputs and report.html, a page for any browser.
+    Takes about three minutes on two idle cores. Writes the model, all outputs and report.html, a page for any browser.
     """
     from carat.cli.demo_job import show_all
 

@@ -1,4 +1,4 @@
-"""`carat update`: take new rows into a model, and others out of it."""
+"""`carat update`: add new rows to a model, or remove rows from it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def update(
         bool, typer.Option("--json", metavar=FLAG, help="Print a summary as JSON on standard output.")
     ] = False,
 ) -> None:
-    """Take new rows into a model, and others out of it, in seconds.
+    """Add new rows to a model, or remove rows from it, in seconds.
 
     New rows join the counts and the memory, and new values become known. The threshold and the alarm are recalibrated
     on the newest rows. Rows that the model calls anomalous are skipped; otherwise errors would vouch for themselves.
