@@ -75,6 +75,7 @@ def show_all(out: Path) -> None:
     # A pipe has no width of its own; lines folded at 80 columns read badly in a file.
     terminal = Console()
     _show(result, anomalies, rank, terminal if terminal.is_terminal else Console(width=140))
+    say("4. Writing a report. One departure in ten was spoiled on purpose, so carat takes the model for out of date:")
     written = "model, spoiled.csv, scores.csv, likelihoods.csv, fixes.csv"
     try:
         # What an analyst would get, who does not know which departures were spoiled.
