@@ -89,9 +89,7 @@ def test_what_came_as_numbers_has_no_form() -> None:
 
 def test_two_rewrites_for_one_value() -> None:
     raw = AuditTable.of(pa.table({"Price": [f"{1200 + n}.50" for n in range(40)] + ["$1,300.50", "$2,400.75"]}))
-    assert Usual.of(raw, (0,)).text[0][-2:] == ("1300.50", "2400.75") or set(
-        filter(None, Usual.of(raw, (0,)).text[0])
-    ) == {"1300.50", "2400.75"}
+    assert set(Usual.of(raw, (0,)).text[0]) == {None, "1300.50", "2400.75"}
 
 
 def test_columns_that_take_no_part_are_left_alone() -> None:
