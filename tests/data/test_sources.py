@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import gzip
 import io
@@ -20,6 +21,7 @@ import pytest
 
 from carat.data import open_source
 from carat.data.sources import frame_like
+from carat.data.sources.csv import CsvSource
 from carat.errors import InputError
 from tests.support.books import write_book
 from tests.support.sources import columns_of
@@ -244,3 +246,19 @@ def test_a_column_that_begins_late_is_not_lost(tmp_path: Path, monkeypatch: pyte
 def test_endings_in_capitals(tmp_path: Path) -> None:
     (tmp_path / "T.CSV").write_text("a,b\n1,2\n", encoding="utf-8")
     assert open_source(tmp_path / "T.CSV").names == ["a", "b"]
+
+
+@pytest.mark.parametrize("place", [0, 1, 500, 999])
+def test_a_row_too_long_for_small_blocks_is_read_in_large_ones(
+    place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carat.data.sources.csv.SMALL_BLOCK", 1 << 8)
+    rows = [[str(number), f"port {number % 7}"] for number in range(1000)]
+    rows[place][1] = 'long, "quoted"\n' * 200
+    table = tmp_path / "long.csv"
+    with table.open("w", newline="") as file:
+        csv.writer(file).writerows([["number", "port"], *rows])
+    batches = list(CsvSource(str(table), by_place=True).cells([1, 0]))
+    assert len(batches) > 1  # the blocks are small as long as they can be
+    read = [[number, port] for batch in batches for port, number in zip(*(c.to_pylist() for c in batch), strict=True)]
+    assert read == rows

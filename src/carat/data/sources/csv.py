@@ -22,11 +22,18 @@ MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 """What may stand between two cells, and what it is called."""
 SHOWN = 60
 """Characters of a faulty row that an error shows."""
+BLOCK, SMALL_BLOCK = 1 << 24, 1 << 20
+"""Bytes that Arrow takes at once; a row may lie in two blocks, not in three. Arrow reads up to 32 blocks ahead, so small
+ones keep memory flat where a few cells are looked for. From a row that is too long for them, large ones take over."""
 HINT = (
     "say how it is written with `encoding`, such as latin-1, cp1252 or utf-16, or save it as UTF-8 (in Excel: Save As, "
     "CSV UTF-8)"
 )
 """What to do about a file in another encoding."""
+
+
+class _LongRow(Exception):
+    """A row did not fit a small block."""
 
 
 class CsvSource:
@@ -113,7 +120,7 @@ class CsvSource:
         """The rows, a batch at a time."""
         check_columns(self, columns)
         rows = 0
-        for batch in self._read(self.names, columns, named=True):
+        for batch in self._read(self.names, columns, named=True, block=BLOCK):
             rows += batch.num_rows
             yield batch
         if not rows:
@@ -122,12 +129,23 @@ class CsvSource:
     def cells(self, places: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """The rows, if any, with the columns at these places, whatever they are called."""
         names = [str(place) for place in range(len(self.names))]
-        header = True
-        for batch in self._read(names, [str(place) for place in places], named=False):
-            yield batch.slice(1) if header else batch
-            header = False
+        columns = [str(place) for place in places]
+        done = 1  # the header
+        for block in (SMALL_BLOCK, BLOCK):
+            skip = done
+            try:
+                for batch in self._read(names, columns, named=False, block=block):
+                    fresh = batch.slice(skip)
+                    skip -= batch.num_rows - fresh.num_rows
+                    done += fresh.num_rows
+                    yield fresh
+                return
+            except _LongRow:
+                continue  # from there on in larger blocks
 
-    def _read(self, names: Sequence[str], columns: Sequence[str], *, named: bool) -> Iterator[pa.RecordBatch]:
+    def _read(
+        self, names: Sequence[str], columns: Sequence[str], *, named: bool, block: int
+    ) -> Iterator[pa.RecordBatch]:
         """All rows as Arrow reads them; the header is one of them where the names are not taken from it."""
         try:
             # Arrow's own stream: its reading threads must not hold a Python file when the interpreter ends.
@@ -135,7 +153,7 @@ class CsvSource:
                 yield from pyarrow.csv.open_csv(
                     file,
                     read_options=pyarrow.csv.ReadOptions(
-                        block_size=1 << 24, encoding=self._encoding or "utf8", column_names=None if named else names
+                        block_size=block, encoding=self._encoding or "utf8", column_names=None if named else names
                     ),
                     parse_options=pyarrow.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                     convert_options=pyarrow.csv.ConvertOptions(
@@ -151,6 +169,8 @@ class CsvSource:
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError, zlib.error) as error:
             if "UTF8" in str(error):
                 raise not_utf8(self.label, HINT) from error
+            if "straddl" in str(error) and block < BLOCK:
+                raise _LongRow from error
             if "Empty CSV" in str(error):
                 raise InputError(f"{self.label}: there is a header but no rows") from error
             raise InputError(self._ragged() or f"{self.label}: {first_line(error)}") from error
