@@ -41,6 +41,7 @@ Main calls:
 `help(carat.audit)`, `help(carat.fit)`, `help(carat.Model)` and `help(carat.RecourseResult)` have the arguments.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,12 @@ if TYPE_CHECKING:
     from carat.jobs.audit_frame import audit
     from carat.recourse import Constraints, Costs
     from carat.results import Explanation, RecourseResult, Threshold
+
+# torch's threads wait for each other by spinning. On a machine with other work that takes its cores from the very
+# thread that is waited for: two fits at once took three times as long as one; `benchmarks/busy.py` measures it.
+# Read once, when torch is imported; who has set it, or how to wait, knows better.
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 __all__ = [
     "AuditResult",

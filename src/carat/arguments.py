@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -105,6 +105,22 @@ def check_count(name: str, value: Any) -> int | None:
     if value is not None and (isinstance(value, bool) or not hasattr(value, "__index__") or value < 0):
         raise InputError(f"`{name}` must be a whole number, at least 0, or None for all; got {value!r}")
     return None if value is None else int(value)
+
+
+def check_names_of(name: str, value: Any) -> tuple[str, ...]:
+    """A list of names of columns; a frame may name them by numbers."""
+    if isinstance(value, str):
+        raise InputError(f"`{name}` must be a list of column names, got '{value}'; write ['{value}']")
+    if not isinstance(value, Iterable):
+        raise InputError(f"`{name}` must be a list of column names, got {value!r}")
+    return tuple(str(column) for column in value)
+
+
+def check_name_of(name: str, value: Any) -> str:
+    """The name of one column; a frame may name it by a number."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InputError(f"`{name}` must be the name of one column, got {value!r}")
+    return str(value)
 
 
 def check_number(name: str, value: Any) -> float:

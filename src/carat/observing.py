@@ -67,7 +67,7 @@ REMEDIES = {
     "also": "use one anyway",
     "numeric": "as ranges of numbers",
     "ranges": "cut numbers into ranges",
-    "id": "as the row ID",
+    "id": "name the row ID",
     "without": "leave the column out",
     "pattern": "leave it out",
     "patterns": "switch off all patterns",

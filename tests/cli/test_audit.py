@@ -95,7 +95,7 @@ def test_it_says_what_it_took_and_how_it_ended(capsys: pytest.CaptureFixture[str
         "40 rows are too few to learn much; treat the list as a hint, and look at each cell before you change it",
         "columns: City, Land; leave one out with --without NAME",
         "left out: number (a different value in every row), Kind (only one value); "
-        "use one anyway with --also NAME, or as the row ID with --id NAME",
+        "use one anyway with --also NAME, or name the row ID with --id NAME",
         "c.csv: 4 suspicious cells in 3 of 40 rows: 1 typo, 2 misplaced, 1 missing",
     ]
 

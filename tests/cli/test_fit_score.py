@@ -126,7 +126,7 @@ def test_records_called_by_a_column(work: Path, capsys: pytest.CaptureFixture[st
     write_csv(work / "n.csv", planted_table().append_column("Number", pa.array([f"N{i}" for i in range(1200)])))
     assert run(["fit", "n.csv", "--out", "first", *INSTANT]) == 0
     assert "Number (a different value in every row); " in (said := capsys.readouterr().err)
-    assert "use one anyway with --also NAME, or as the row ID with --id NAME" in said
+    assert "use one anyway with --also NAME, or name the row ID with --id NAME" in said
     assert run(["fit", "n.csv", "--out", "second", "--id", "Number", *INSTANT]) == 0
     assert run(["score", "second", "n.csv", "--out", "s.csv", "--quiet"]) == 0
     assert read_csv(work / "s.csv")["record"].to_pylist()[:2] == ["N0", "N1"]

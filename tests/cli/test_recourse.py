@@ -162,7 +162,7 @@ def test_nothing_is_possible_for_one_record(folder: Path, tmp_path: Path, capsys
     without = [line["reason"] for line in about if line["count"] == 0 and "is blank" not in str(line["reason"])]
     assert all("the constraints leave no value for Carrier" in str(reason) for reason in without)
     said = f"{len(without)} row{' has' if len(without) == 1 else 's have'} none (see {out}.records.jsonl)"
-    assert f"; {said}; 1 row only lacks values: carat audit suggests them\n" in capsys.readouterr().err
+    assert f"; {said}; 1 row has only blanks to fill: carat audit suggests values\n" in capsys.readouterr().err
 
 
 def test_pipes(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,8 +53,8 @@ LAST = {
     ("score",): rf"4 rows, \d anomalous \(\d+\.00%\); 1 shown, {MORE}",
     ("explain",): rf"4 rows, 2 with a flagged value \(Port 1, Carrier 1, Buyer 1\); 1 shown, {MORE}",
     ("recourse", "--all"): (
-        r"\d+ suggested fixes for 3 of 4 rows \(method instant\); 1 row only lacks values: carat audit suggests them; "
-        rf"1 shown, {MORE}"
+        r"\d+ suggested fixes for 3 of 4 rows \(method instant\); 1 row has only blanks to fill: carat audit suggests "
+        rf"values; 1 shown, {MORE}"
     ),
     ("recourse", "--top", "1", "--k", "1"): r"1 suggested fix for 1 row \(method instant\); --out FILE saves all",
     ("recourse", "--top", "1", "--constraints", "none.toml"): (

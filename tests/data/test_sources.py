@@ -178,7 +178,49 @@ def test_text_and_numbers_in_one_column_are_text(frame: Any) -> None:
 @pytest.mark.parametrize("made", [dict, lambda cells: pd.DataFrame(cells, dtype=object)], ids=["dictionary", "pandas"])
 def test_other_mixed_types_are_refused(odd: Any, made: Any) -> None:
     with pytest.raises(InputError, match="'Port' mixes types"):
-        open_source(made({"Port": ["a", odd]}))
+        next(open_source(made({"Port": ["a", odd]})).batches(["Port"]))
+
+
+def test_a_column_that_cannot_be_read_is_no_matter_until_it_is_asked_for() -> None:
+    frame = pd.DataFrame({"Port": ["a", "b"], "Odd": pd.Series([3j, 1j]), "Goods": ["x", "y"]})
+    source = open_source(frame)
+    assert source.names == ["Port", "Odd", "Goods"]
+    assert columns_of(source, ["Port", "Goods"]) == {"Port": ["a", "b"], "Goods": ["x", "y"]}
+    with pytest.raises(InputError, match="'Odd'"):
+        columns_of(source)
+
+
+@pytest.mark.parametrize(
+    ("cells", "texts"),
+    [
+        (pd.Series(pd.cut(pd.Series([1, 9]), [0, 5, 10])), ["(0, 5]", "(5, 10]"]),
+        (pd.Series(pd.arrays.SparseArray([0, 1])), ["0", "1"]),
+        (pd.Series(pd.period_range("2024-01", periods=2, freq="M")).astype("category"), ["2024-01", "2024-02"]),
+        (pd.Series([pd.Period("2024-01"), None], dtype=object), ["2024-01", None]),
+        (pd.Series(pd.to_timedelta(["1h", "2 days"])), ["1:00:00", "2 days, 0:00:00"]),
+    ],
+    ids=["intervals", "sparse", "periods", "objects", "spans"],
+)
+def test_types_of_pandas_read_as_what_they_mean(cells: Any, texts: list[str | None]) -> None:
+    assert columns_of(open_source(pd.DataFrame({"Port": cells}))) == {"Port": texts}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.to_datetime(["2024-01-01", "2024-02-01"]).tz_localize("UTC"),
+        pd.to_datetime(["2024-01-01 10:30", "2024-02-01 00:00"]),
+        pd.to_timedelta(["1h", "2h"]),
+        pd.period_range("2024-01", periods=2, freq="M"),
+        pd.Series([0.5, 3.0]),
+    ],
+    ids=["zoned", "times", "spans", "periods", "floats"],
+)
+def test_a_record_reads_like_the_frame_that_it_is_a_row_of(cells: Any) -> None:
+    frame = pd.DataFrame({"Port": ["a", "b"], "Seen": cells})
+    whole = columns_of(open_source(frame))["Seen"]
+    assert columns_of(open_source(frame.iloc[0]))["Seen"] == whole[:1]
+    assert columns_of(open_source(frame.iloc[0].to_dict()))["Seen"] == whole[:1]
 
 
 @pytest.mark.parametrize("data", [3, object(), [1, 2]])

@@ -136,6 +136,74 @@ def test_the_id_column_wins_over_the_index() -> None:
     assert not doubtful.remarks, "the ids name the rows, whatever the index is"
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
+def test_a_row_stands_for_itself(model: carat.Model, library: str) -> None:
+    """A row of an output in whatever library, and of the user's own frame where something names it."""
+    table = ROWS if library == "arrow" else ROWS.to_pandas() if library == "pandas" else pl.from_arrow(ROWS)
+    result = model.recourse(table, k=1, all=True)
+    frame, said = result.to_frame(), str(result.explain(3))
+    row = frame.slice(3, 1) if library != "pandas" else frame.iloc[[3]]
+    assert str(result.explain(row)) == said
+    assert str(result.explain(row.to_pylist()[0] if library == "arrow" else row.to_dict("records")[0]
+                              if library == "pandas" else row.to_dicts()[0])) == said  # fmt: skip
+    with pytest.raises(InputError, match="one row is explained at a time, and the frame has 36"):
+        result.explain(frame)
+    if library == "pandas":
+        assert str(result.explain(table.iloc[3])) == said
+        assert str(result.explain(table.iloc[[3]])) == said
+    else:
+        with pytest.raises(InputError, match="rows go by their position; pass that instead"):
+            result.explain(table.slice(3, 1))
+
+
+@pytest.mark.parametrize("index", [[0] * 36, pd.MultiIndex.from_arrays([range(36), range(36)])], ids=["same", "levels"])
+def test_a_row_whose_label_names_no_row_is_not_mistaken_for_another(model: carat.Model, index: Any) -> None:
+    frame = ROWS.to_pandas().set_axis(index, axis=0)
+    result = model.recourse(frame, k=1, all=True)
+    with pytest.raises(InputError, match=r"the index of the frame .*, so rows go by their position; pass that instead"):
+        result.explain(frame.iloc[20])
+    assert result.explain(result.to_frame().iloc[20]).record == 20
+
+
+def test_a_row_is_known_by_its_id() -> None:
+    table = planted_table(200).append_column("bill", pa.array([f"B{number}" for number in range(200)]))
+    result = carat.fit(table, id="bill", profile="instant").recourse(table.to_pandas(), k=1, top=200)
+    assert result.explain(table.to_pandas().iloc[7]).record == "B7"
+    assert result.explain(table.to_pylist()[7]).record == "B7"
+    with pytest.raises(InputError, match="rows are named by column 'bill', and this one has none"):
+        result.explain(ROWS.to_pylist()[0])
+
+
+def test_columns_may_be_named_by_numbers() -> None:
+    frame = planted_table(200).select(DOMAINS).to_pandas().assign(n=range(200), bill=[f"B{n}" for n in range(200)])
+    frame.columns = range(len(frame.columns))
+    model = carat.fit(frame, profile="instant", numeric={4: 3}, id=5, metapaths=[[0, 1]])
+    assert model.vocabulary.names == ["0", "1", "2", "3", "4"]
+    assert model.score(frame.iloc[:2])["record"].tolist() == ["B0", "B1"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"columns": 3},
+        {"columns": True},
+        {"also": 3},
+        {"without": 3},
+        {"metapaths": 3},
+        {"metapaths": [3]},
+        {"start": 3},
+    ],
+    ids=str,
+)
+def test_what_is_no_list_of_columns_is_refused_by_name(given: dict[str, Any]) -> None:
+    (name,) = given
+    with pytest.raises(InputError, match=f"^`{name}` must be"):
+        carat.fit(ROWS, profile="instant", **given)
+    if name in ("columns", "also", "without"):
+        with pytest.raises(InputError, match=f"^`{name}` must be"):
+            carat.audit(ROWS, **given)
+
+
 def test_old_values_stand_beside_the_new(model: carat.Model) -> None:
     rows = ROWS.to_pylist()
     for row in model.recourse(ROWS, k=2, all=True).to_frame().to_pylist():
@@ -176,7 +244,7 @@ def test_print_is_a_few_lines(model: carat.Model) -> None:
     assert model.identity in text
     assert "4 columns, 60 values" in text
     assert "detector counts, explainer counts" in text
-    assert "the lowest 1% of held-out rows" in text
+    assert "set to list at most 1% of held-out rows" in text
     result = model.recourse(ROWS, k=2, all=True)
     lines = str(result).splitlines()
     assert repr(result) == str(result)
@@ -443,7 +511,7 @@ def test_what_was_left_out_comes_with_the_arguments_that_take_it_in(caplog: pyte
     carat.fit(frame, profile="instant")
     assert caplog.messages == [
         'left out: Weight (numbers), bill (a different value in every row); use one anyway with also=["NAME"], as '
-        'ranges of numbers with numeric={"NAME": 10}, or as the row ID with id="NAME"'
+        'ranges of numbers with numeric={"NAME": 10}, or name the row ID with id="NAME"'
     ]
     caplog.clear()
     carat.fit(frame, numeric={"Weight": 4}, id="bill", profile="instant")

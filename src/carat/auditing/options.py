@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from carat.arguments import check_number, check_seed
+from carat.arguments import check_name_of, check_names_of, check_number, check_seed
 from carat.errors import COLUMNS, InputError, nearest
 from carat.training.box import Box
 
@@ -48,10 +48,8 @@ class AuditOptions:
     def __post_init__(self) -> None:
         for name in ("columns", "also", "without"):
             given = getattr(self, name)
-            if isinstance(given, str):
-                raise InputError(f"`{name}` must be a list of column names, got '{given}'; write ['{given}']")
             if given is not None:
-                object.__setattr__(self, name, tuple(str(column) for column in given))
+                object.__setattr__(self, name, check_names_of(name, given))
         if self.columns is not None and not self.columns:
             raise InputError("`columns` names no column; name some, or omit it to look at all of them")
         both = [name for name in (*(self.columns or ()), *self.also) if name in self.without]
@@ -63,9 +61,7 @@ class AuditOptions:
         self._check_box()
         for name in ("cut", "certain"):
             object.__setattr__(self, name, _probability(name, getattr(self, name)))
-        if self.id is not None and not isinstance(self.id, str | int):
-            raise InputError(f"`id` must be the name of one column, got {self.id!r}")
-        object.__setattr__(self, "id", None if self.id is None else str(self.id))
+        object.__setattr__(self, "id", None if self.id is None else check_name_of("id", self.id))
         object.__setattr__(self, "seed", check_seed(self.seed))
         if self.top is not None and (not hasattr(self.top, "__index__") or isinstance(self.top, bool)):
             raise InputError(f"`top` must be a whole number, got {self.top!r}")

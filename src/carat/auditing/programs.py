@@ -6,7 +6,7 @@ A rewrite counts where at least two decided cells ask for it and no cell that wa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from carat.auditing.patterns import pattern_of
@@ -86,6 +86,8 @@ def check_without(names: Sequence[str | int]) -> tuple[str, ...]:
     """Names of patterns as a tuple of texts; one text alone is refused, as its letters would count as names."""
     if isinstance(names, str):
         raise InputError(f"`without_patterns` must be a list of names, got '{names}'; write [\"{names}\"]")
+    if not isinstance(names, Iterable):
+        raise InputError(f"`without_patterns` must be a list of names, got {names!r}")
     return tuple(map(str, names))
 
 

@@ -19,7 +19,7 @@ from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading
 from carat.auditing.telling import blank_or, cell_in_words, counted, many, share
 from carat.data.sources import frame_like
-from carat.data.sources.frames import is_record, named_record
+from carat.data.sources.rows import name_of, of_output, row_of
 from carat.errors import COLUMNS, InputError, nearest
 from carat.observing import Remark
 
@@ -267,9 +267,9 @@ class AuditResult:
         """
         if isinstance(record, Cell):
             record, column = record.record, record.column
-        elif is_record(record):
-            cell = {"record", "column", "reason"} <= set(record.index)
-            record, column = named_record(record), record["column"] if cell and column is None else column
+        elif (row := row_of(record)) is not None:
+            column = row["column"] if of_output(row) and column is None else column
+            record = name_of(row, self.reading.like, self.options.id)
         column = None if column is None else str(column)  # a frame may name its columns by numbers
         row = self._row_of(record)
         at = self.findings.row == row

@@ -38,6 +38,8 @@ SHORTEST = 4
 """Characters of a code: shorter ones are as often a number."""
 SELDOM = 0.05
 """A word for nothing is odd in a column of text if such words have at most this share of its cells."""
+ALWAYS = 0.02
+"""A column is always filled if at most this share of its cells is blank. Those few do not show that blank is right."""
 GAP, OFTEN, CLOSED = 4.0, 5, 0.9
 """A column has a list of values where this share of its cells hold one that occurs so often at least. If values that
 occur once are then so many times as many as those that occur twice, most of them are no rare values."""
@@ -54,6 +56,8 @@ def suspicious(eyes: Eyes, sight: Sight) -> Tensor:
     for number, place in enumerate(eyes.plan.places):
         column = eyes.table.columns[place]
         by_text = np.append(odd_values(column, eyes.texts[place]), False)
+        if column.blank <= ALWAYS * eyes.table.rows:
+            by_text[-1] = True
         odd[:, number] |= torch.from_numpy(by_text[column.codes[index]])
     # What is written out in the rest of its row is right, however new it is.
     found: Tensor = odd & ~(sight["contained"] > 0)

@@ -47,7 +47,7 @@ that is certain enough. With [cyan]--decided-only[/cyan], carat applies only the
 
     carat fit shipments.csv --out model
 
-[bold]Look[/bold] at the strangest rows: what does not belong, why, and suggested fixes:
+[bold]Look[/bold] at the rows with the highest alarm: what does not belong, why, and suggested fixes:
 
     carat recourse model shipments.csv --top 20
 
@@ -152,11 +152,6 @@ def conclude(line: str, facts: dict[str, Any], *, as_json: bool, quiet: bool) ->
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit code 0 done, 2 bad input (one clear line), 1 our fault."""
-    # torch's threads wait for each other by spinning. On a machine with other work that takes its cores from the very
-    # thread that is waited for: two fits at once took three times as long as one; `benchmarks/busy.py` measures it.
-    # Read once, when torch is imported; who has set it, or how to wait, knows better.
-    if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     _speak_utf8()
     sys.exit(run(arguments))
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from carat.cli.app import DAILY, command, conclude, many
 from carat.cli.options import Data, Device, Encoding, Force, Json, ModelFolder, OutFile, Quiet, Ray, Show, Workers
 
+NAMED = 3
+"""Columns with the most flagged values that the last line names."""
+
 
 @command(DAILY)
 def explain(
@@ -43,7 +46,8 @@ def explain(
         run_job(job, data, *output.sinks(ExplainBatch.rows), strangest, ray=ray, workers=workers)
     show_records(strangest.explained)
     total, doubted, flagged = job.summary.records, job.summary.with_flagged, job.summary.flagged
-    most = ", ".join(f"{name} {count:,}" for name, count in flagged.most_common(3))
+    most = ", ".join(f"{name} {count:,}" for name, count in flagged.most_common(NAMED))
+    most += f", {many(len(flagged) - NAMED, 'more column')}" if len(flagged) > NAMED else ""
     where = f" ({most})" if most else ""
     conclude(
         f"{output.named}{many(total, 'row')}, {doubted:,} with a flagged value{where}{output.hint(doubted)}",

@@ -52,7 +52,7 @@ def fit(
         typer.Option(
             "--explainer/--no-explainer",
             metavar=FLAG,
-            help="Without it, fitting is faster but gives only scores. Default: on.",
+            help="Without it, fitting is faster, but there is no memory, judge or alarm, only scores. Default: on.",
             show_default=False,
         ),
     ] = True,

@@ -56,7 +56,7 @@ OutFile = Annotated[
         "--out",
         metavar="FILE",
         help="A csv, csv.gz, parquet, jsonl or xlsx file; - for JSON lines on standard output. Without it, a terminal "
-        "only shows the strangest rows, and a pipe gets JSON lines.",
+        "only shows the rows with the highest alarm, and a pipe gets JSON lines.",
         show_default=False,
     ),
 ]

@@ -186,13 +186,13 @@ def _without_any(rows: int, blank: int, beside: Path | None) -> str:
     >>> _without_any(3, 0, Path("f.records.jsonl"))
     '; 3 rows have none (see f.records.jsonl)'
     >>> _without_any(3, 2, None)
-    '; 1 row has none; 2 rows only lack values: carat audit suggests them'
+    '; 1 row has none; 2 rows have only blanks to fill: carat audit suggests values'
     """
     said = ""
     if rows > blank:
         said += f"; {many(rows - blank, 'row has', 'rows have')} none" + (f" (see {beside})" if beside else "")
     if blank:
-        said += f"; {many(blank, 'row only lacks', 'rows only lack')} values: carat audit suggests them"
+        said += f"; {many(blank, 'row has', 'rows have')} only blanks to fill: carat audit suggests values"
     return said
 
 

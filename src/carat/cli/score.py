@@ -45,8 +45,8 @@ def score(
 ) -> None:
     """Score every row. A higher score is more normal.
 
-    Output columns: record (the row number or ID), score, percentile (0 = strangest), anomalous, alarm (the probability
-    that some value of the row is wrong; empty if the model has no memory, or --gate is score).
+    Output columns: record (the row number or ID), score, percentile (0 = least normal), anomalous, alarm (the
+    probability that some value of the row is wrong; empty if the model has no memory, or --gate is score).
 
     A row is anomalous if its score is low or its alarm is high. In tables of more than 100,000 rows, rows in which the
     counts show nothing wrong get no alarm.

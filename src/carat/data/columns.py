@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict
 
-from carat.arguments import known_fields
+from carat.arguments import check_name_of, check_names_of, known_fields
 from carat.data.schema import Schema, check_bins
 from carat.errors import InputError, nearest
 
@@ -74,23 +74,25 @@ class Columns:
     def __post_init__(self) -> None:
         for name in ("domains", "also", "without"):
             given = getattr(self, name)
-            if isinstance(given, str):
-                raise InputError(f"`{name}` must be a list of column names, got '{given}'; write ['{given}']")
-            object.__setattr__(self, name, None if given is None else tuple(str(column) for column in given))
+            object.__setattr__(self, name, None if given is None else check_names_of(name, given))
         numeric = self.numeric or {}
         for name, given in (("id", self.id), ("time", self.time)):
-            if given is not None and not isinstance(given, str):
-                raise InputError(f"`{name}` must be the name of one column, got {given!r}")
+            object.__setattr__(self, name, None if given is None else check_name_of(name, given))
         if not isinstance(numeric, Mapping) or not all(isinstance(bins, int) for bins in numeric.values()):
             raise InputError(
                 f"`numeric` must name columns and their number of bins, as {{'Weight': 10}}; got {numeric!r}"
             )
-        check_bins(numeric)  # here too: cutting into bins comes before there is a schema
-        object.__setattr__(self, "numeric", dict(numeric))
+        check_bins(
+            {str(name): bins for name, bins in numeric.items()}
+        )  # here too: cutting into bins comes before there is a schema
+        object.__setattr__(self, "numeric", {str(name): bins for name, bins in numeric.items()})
         if self.metapaths is not None:
-            if any(isinstance(path, str) for path in self.metapaths):
+            if isinstance(self.metapaths, str) or not isinstance(self.metapaths, Iterable):
+                raise InputError(f"`metapaths` must be a list of lists of columns, got {self.metapaths!r}")
+            paths = tuple(self.metapaths)
+            if any(isinstance(path, str) or not isinstance(path, Iterable) for path in paths):
                 raise InputError("`metapaths` must be a list of lists of columns; put the path in brackets")
-            object.__setattr__(self, "metapaths", tuple(tuple(path) for path in self.metapaths))
+            object.__setattr__(self, "metapaths", tuple(check_names_of("metapaths", path) for path in paths))
         if isinstance(self.min_count, bool) or not hasattr(self.min_count, "__index__"):
             raise InputError(f"`min_count` must be a whole number, got {self.min_count!r}")
         if self.min_count < 1:
@@ -105,8 +107,8 @@ class Columns:
             if others:
                 raise InputError(f"`{others[0]}` and a `Columns` were both given; put `{others[0]}` into the `Columns`")
             return given
-        if isinstance(given, str):
-            raise InputError(f"`columns` must be a list of column names, got '{given}'; write ['{given}']")
+        if given is not None:
+            check_names_of("columns", given)
         if "columns" in options:
             if options.get("domains") is not None:
                 raise InputError("`columns` and `domains` mean the same; use one of them")

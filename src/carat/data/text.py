@@ -29,18 +29,22 @@ def to_text(array: pa.Array, column: str) -> pa.Array:
     A float that is a whole number reads like an integer (`721.0` → `721`): a column of integers turns into
     floats as soon as pandas meets a null in it, and must not change its entities by that.
 
-    A time reads the same in seconds and in nanoseconds.
+    A time or a span of time reads the same in seconds and in nanoseconds.
 
     >>> to_text(pa.array([721.0, None, 0.5]), "HSCode").to_pylist()
     ['721', None, '0.5']
     >>> to_text(pa.array([0, 1_500_000], pa.timestamp("us")), "Seen").to_pylist()
     ['1970-01-01 00:00:00', '1970-01-01 00:00:01.5']
+    >>> to_text(pa.array([90, None], pa.duration("s")), "Took").to_pylist()
+    ['0:01:30', None]
     """
     kind = array.type
     if pa.types.is_dictionary(kind):
         return to_text(array.dictionary, column).take(array.indices)
     if pa.types.is_floating(kind):
         array = _float_text(array)
+    elif pa.types.is_duration(kind):
+        array = _duration_text(array)
     elif pa.types.is_null(kind):
         array = pa.nulls(len(array), pa.string())
     elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
@@ -90,6 +94,12 @@ def _float_text(array: pa.Array) -> pa.Array:
     numbers = unique.dictionary.to_numpy(zero_copy_only=False)
     texts = [str(int(v)) if float(v).is_integer() else str(v) for v in numbers]
     return pa.array(texts, pa.string()).take(unique.indices)
+
+
+def _duration_text(array: pa.Array) -> pa.Array:
+    """Spans of time in words that do not depend on their resolution: `1:30:00`, `2 days, 0:00:00`."""
+    unique = array.cast(pa.duration("us"), safe=False).dictionary_encode()
+    return pa.array([str(span) for span in unique.dictionary.to_pylist()], pa.string()).take(unique.indices)
 
 
 def _without_empty_fractions(texts: pa.Array) -> pa.Array:

@@ -46,4 +46,4 @@ def _where(model: Model) -> str:
         return (
             f"{where}, about the lowest of {rows:,} held-out rows" if rows > 1 else f"{where}, that of one held-out row"
         )
-    return f"{where}, {'the lowest' if scale.alarm is None else 'together'} {100 * quantile:g}% of held-out rows"
+    return f"{where}, set to list at most {100 * quantile:g}% of held-out rows"

@@ -182,6 +182,8 @@ def fit_table(
 def _opened(start: Model | str | Path | None) -> Model | None:
     from carat.fitting.loading import load  # noqa: PLC0415 - loading and fitting know each other only here
 
+    if start is not None and not isinstance(start, str | Path | Model):
+        raise InputError(f"`start` must be a model or its folder, got {start!r}")
     return load(start) if isinstance(start, str | Path) else start
 
 

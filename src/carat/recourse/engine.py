@@ -17,6 +17,7 @@ from carat.explain import targets
 from carat.protocols import Candidates, CandidateSource, Detector, Explainer, Found, GridDetector, Terms
 from carat.recourse.constraints import Constraints, ResolvedConstraints
 from carat.recourse.diversity import diverse
+from carat.recourse.kept import reconciled
 from carat.recourse.outcome import Outcome
 from carat.recourse.ranking import SearchRanking
 from carat.recourse.search import ROUND, Clock, SearchLimits, search
@@ -115,6 +116,7 @@ class Guided:
         source: proposes.
         make_ranking: of the dial and the constraints' weight of costs.
         suspects: chooses among sets of domains where the explainer is not sure; None takes the explainer's word.
+        asks_again: whether a flagged entity that may not change must fit once others have; see `reconciled`.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Guided:
     source: CandidateSource
     make_ranking: Callable[[float, float], SearchRanking]
     suspects: Suspects | None = None
+    asks_again: bool = False
 
     def find(self, ids: Tensor, settings: Settings, score: Tensor | None = None) -> Outcome:
         """Counterfactuals of records ids [n, m]: Algorithm 1, steps 1 to 4."""
@@ -135,13 +138,13 @@ class Guided:
         changeable = likelihood.masked_fill(~search.constraints.mutable, torch.nan)
         usual = search.constraints.targets(changeable, targets(changeable))
         outcome = search.run(usual)
-        if self.suspects is None:
-            return outcome
-        return _Second(self, ids, settings, score, outcome).thoughts(changeable, usual)
+        if self.suspects is not None:
+            outcome = _Second(self, ids, settings, score, outcome).thoughts(changeable, usual)
+        return reconciled(outcome, ids, self.explainer, search.constraints.mutable) if self.asks_again else outcome
 
     def first_fix(self, ids: Tensor, domains: Tensor, settings: Settings, score: Tensor) -> tuple[Tensor, Tensor]:
         """The first counterfactual of each record that changes these domains, bool [n, m], and where there is one."""
-        told = replace(self, explainer=Told(domains), suspects=None)
+        told = replace(self, explainer=Told(domains), suspects=None, asks_again=False)
         found = told.find(ids, replace(settings, k=1, diversity=0.0), score)
         return found.counterfactuals[:, 0], found.mask[:, 0]
 

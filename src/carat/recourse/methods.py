@@ -72,7 +72,8 @@ def _blended(name: str, parts: ModelParts, sources: Mapping[str, CandidateSource
     several = len(sources) > 1
     source = UnionSource(sources, weights=blend.sources, seen=seen) if several else next(iter(sources.values()))
     suspects = Suspects(explainer, blend.sets) if blend.sets else None
-    return Guided(name, parts.vocabulary, parts.pairs, parts.detector, explainer, source, ranking, suspects)
+    again = parts.judge is not None
+    return Guided(name, parts.vocabulary, parts.pairs, parts.detector, explainer, source, ranking, suspects, again)
 
 
 OPINIONS: dict[str, Callable[[ModelParts], Opinion]] = {

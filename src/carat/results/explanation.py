@@ -208,7 +208,7 @@ class Explanation:
     Args:
         record: the row's number, index label or ID.
         score: the detector's score.
-        percentile: of the score; 0 = strangest.
+        percentile: of the score; 0 = least normal.
         anomalous: whether the score is below the threshold, or the alarm reaches its own.
         entities: the values of the row, in the order of the columns that take part.
         counterfactuals: the best suggested fixes.

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from carat.arguments import check_count, known_arguments
 from carat.data.sources import frame_like, open_source
-from carat.data.sources.frames import is_record, named_record
+from carat.data.sources.rows import name_of, row_of
 from carat.errors import InputError, warn_renamed
 from carat.observing import Remark
 from carat.results.batches import ResultBatch, strangest_of
@@ -210,8 +210,8 @@ class RecourseResult:
 
         Args:
             record: the row's number, index label or ID, as in the column `record`. By default, the strangest row. A
-                normal row is an error, unless `all` or `top` had it looked at. A row of `to_frame()` or of a pandas
-                frame will do, too.
+                normal row is an error, unless `all` or `top` had it looked at. A row of `to_frame()` or of
+                your pandas frame will do, too.
             show: suggested fixes to show, at most; None gives all of them.
         """
         show = check_count("show", show)
@@ -220,8 +220,9 @@ class RecourseResult:
             if not first:
                 raise InputError(self._why_none())
             return first[0]
-        if is_record(record):
-            record = named_record(record)
+        row = row_of(record)
+        if row is not None:
+            record = name_of(row, self.like, self.id)
         found = [
             (batch, place)
             for batch in self.batches

@@ -8,13 +8,17 @@ import torch
 
 from carat.auditing.decisions import CellList, ListedCell
 from carat.data.text import to_text
+from carat.explain.choice import flagged
 from carat.results.batches import ResultBatch
 
 KIND = "recourse"
 
 
 def best_fixes(batches: Iterable[ResultBatch]) -> CellList:
-    """The changes of the best valid counterfactual of each record, those of one record as a group."""
+    """The changes of the best valid counterfactual of each record that has a wrong entity, as a group.
+
+    Where no explainer was asked, each anomalous record counts as having one.
+    """
     cells = (cell for batch in batches for cell in _cells(batch))
     numbered = (ListedCell(line, *cell) for line, cell in enumerate(cells, start=1))
     return CellList(tuple(numbered), "the suggested fixes", own=True)
@@ -28,6 +32,9 @@ def _cells(batch: ResultBatch) -> Iterator[tuple[str, str, str | None, bool, str
     ids = outcome.counterfactuals[torch.arange(len(batch)), valid.int().argmax(dim=1)]
     changed = (ids != batch.table.ids) & valid.any(dim=1, keepdim=True)
     binned = torch.tensor([domain.bins is not None for domain in vocabulary.domains])
+    told = (~outcome.likelihood.isnan()).any(dim=1)
+    wrong = torch.where(told, flagged(outcome.likelihood).any(dim=1), batch.anomalous)
+    changed &= wrong[:, None]
     changed &= ~(changed & binned).any(dim=1, keepdim=True)  # a range is no number: all of such a fix stays away
     names = to_text(batch.table.names_of_records(), "record").to_pylist()
     before, after = batch.texts, vocabulary.decode(ids)

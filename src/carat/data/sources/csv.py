@@ -23,8 +23,8 @@ MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 SHOWN = 60
 """Characters of a faulty row that an error shows."""
 BLOCK, SMALL_BLOCK = 1 << 24, 1 << 20
-"""Bytes that Arrow takes at once; a row may lie in two blocks, not in three. Arrow reads up to 32 blocks ahead, so small
-ones keep memory flat where a few cells are looked for. From a row that is too long for them, large ones take over."""
+"""Bytes that Arrow takes at once; a row may lie in two blocks, not in three. Arrow reads up to 32 blocks ahead, so
+small ones keep memory flat where a few cells are looked for. After a row too long for them, large ones take over."""
 HINT = (
     "say how it is written with `encoding`, such as latin-1, cp1252 or utf-16, or save it as UTF-8 (in Excel: Save As, "
     "CSV UTF-8)"
@@ -32,7 +32,7 @@ HINT = (
 """What to do about a file in another encoding."""
 
 
-class _LongRow(Exception):
+class _LongRowError(Exception):
     """A row did not fit a small block."""
 
 
@@ -140,7 +140,7 @@ class CsvSource:
                     done += fresh.num_rows
                     yield fresh
                 return
-            except _LongRow:
+            except _LongRowError:
                 continue  # from there on in larger blocks
 
     def _read(
@@ -170,7 +170,7 @@ class CsvSource:
             if "UTF8" in str(error):
                 raise not_utf8(self.label, HINT) from error
             if "straddl" in str(error) and block < BLOCK:
-                raise _LongRow from error
+                raise _LongRowError from error
             if "Empty CSV" in str(error):
                 raise InputError(f"{self.label}: there is a header but no rows") from error
             raise InputError(self._ragged() or f"{self.label}: {first_line(error)}") from error

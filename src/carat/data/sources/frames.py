@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ import narwhals as nw
 import pyarrow as pa
 
 from carat.data.sources.base import BATCH_ROWS, Source, check_columns, check_names
+from carat.data.text import texts_of
 from carat.errors import InputError
 
+WORDS = ("Period", "Interval")
+"""Types of pandas that text says all of."""
 LOOKED_AT = 1_000
 """Things of a list whose types an error names."""
 NOT_TEXT = "a value is not proper text (half of a surrogate pair); read the file again with the right encoding"
@@ -49,13 +53,15 @@ class FrameSource:
         self.label = label
         self.hint = ""
         """What to add to an error about a column that is not there."""
-        self._table = arrow_table(frame, label)
-        self.names = check_names(self._table.column_names, label)
+        self._unreadable: dict[str, InputError] = {}
+        self._table = arrow_table(frame, label, self._unreadable)
+        names = [str(name) for name in frame.columns] if self._unreadable else self._table.column_names
+        self.names = check_names(names, label)
         self.index = _own_index(frame)
         """What names the rows of a pandas frame that has an index of its own, [n]; None where the place does."""
         self.levels = tuple(str(name) for name in getattr(_pandas_index(frame), "names", ()) if name is not None)
         """Names of the levels of a pandas index."""
-        self.ambiguous = _ambiguous(frame)
+        self.ambiguous = ambiguity(frame)
         """Why the index of a pandas frame can't name its rows; None where it can, or where there is none."""
 
     def about_rows(self) -> int | None:
@@ -65,18 +71,15 @@ class FrameSource:
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time."""
         check_columns(self, columns)
+        for name in columns:
+            if name in self._unreadable:
+                raise self._unreadable[name]
         yield from self._table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS)
 
 
 def is_record(data: Any) -> bool:
     """Whether this is a pandas Series: one record, named by its columns."""
     return type(data).__name__ == "Series" and hasattr(data, "to_frame") and hasattr(data, "index")
-
-
-def named_record(data: Any) -> Any:
-    """What names the row that a pandas Series is: its column `record`, as outputs have it, or its label."""
-    of_output = any(set(columns) <= set(data.index) for columns in (("record", "rank"), ("record", "column", "reason")))
-    return data["record"] if of_output else data.name
 
 
 def check_row(data: Any, columns: Sequence[str]) -> None:
@@ -97,7 +100,7 @@ def check_row(data: Any, columns: Sequence[str]) -> None:
 def _own_index(frame: Any) -> pa.Array | None:
     """The index of a pandas frame where it says more than the place of a row, and tells all rows apart."""
     index = _pandas_index(frame)
-    if index is None or _ambiguous(frame) is not None:
+    if index is None or ambiguity(frame) is not None:
         return None
     if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
         return None
@@ -108,7 +111,7 @@ def _own_index(frame: Any) -> pa.Array | None:
         return pa.array([str(label) for label in labels])
 
 
-def _ambiguous(frame: Any) -> str | None:
+def ambiguity(frame: Any) -> str | None:
     """What keeps the index of a pandas frame from telling the rows apart by one label each, in words."""
     index = _pandas_index(frame)
     if index is None:
@@ -129,8 +132,15 @@ def _pandas_index(frame: Any) -> Any:
     return index if hasattr(index, "is_unique") and hasattr(index, "nlevels") else None
 
 
-def arrow_table(frame: Any, label: str = "the table") -> pa.Table:
-    """Any frame as an Arrow table; a column that can't be one is named."""
+def arrow_table(frame: Any, label: str = "the table", unreadable: dict[str, InputError] | None = None) -> pa.Table:
+    """Any frame as an Arrow table; a column that can't be one is named.
+
+    Args:
+        frame: of any library.
+        label: what errors call it.
+        unreadable: takes the errors of columns that can't be read, by name; those are left out of the table. None
+            raises the first.
+    """
     if isinstance(frame, pa.Table):
         return frame
     try:
@@ -147,10 +157,15 @@ def arrow_table(frame: Any, label: str = "the table") -> pa.Table:
     if isinstance(wrapped, nw.LazyFrame):
         wrapped = wrapped.collect()
     names = check_names([str(name) for name in wrapped.columns], label)
-    return pa.table(
-        [_arrow_column(column, name, label) for column, name in zip(wrapped.iter_columns(), names, strict=True)],
-        names=names,
-    )
+    columns = {}
+    for column, name in zip(wrapped.iter_columns(), names, strict=True):
+        try:
+            columns[name] = _arrow_column(column, name, label)
+        except InputError as error:
+            if unreadable is None:
+                raise
+            unreadable[name] = error
+    return pa.table(columns)
 
 
 def _called(thing: Any) -> str:
@@ -183,23 +198,27 @@ def _arrow_column(column: Any, name: str, label: str) -> Any:
             f"{label}: column '{name}' mixes types or can't be read ({', '.join(kinds)}); make it all text, in pandas "
             f"with .astype('string')"
         ) from error
-    if isinstance(made.type, pa.BaseExtensionType):  # a pandas Period or Interval: text says what it means
+    kind = made.type.value_type if pa.types.is_dictionary(made.type) else made.type
+    if isinstance(kind, pa.BaseExtensionType):  # a pandas Period or Interval: text says what it means
         return pa.array([None if value is None or value != value else str(value) for value in column.to_list()])  # noqa: PLR0124 - NaT
     return made
 
 
 def _plain(cells: Sequence[Any]) -> bool:
-    """Whether a column holds nothing but text and numbers, so that all of it can be read as text."""
-    return all(value is None or isinstance(value, str | bool | int | float) for value in cells)
+    """Whether a column holds nothing but text, numbers and the like, so that all of it can be read as text."""
+    return all(
+        value is None or isinstance(value, str | bool | Real) or type(value).__name__ in WORDS for value in cells
+    )
 
 
 def _text(value: Any) -> str | None:
-    """Text or a number of a column that holds both, as text; NaN is missing, and 721.0 reads 721, as in `to_text`."""
+    """A cell of a column that holds text and numbers, as text; NaN is missing, and 721.0 reads 721, as in `to_text`."""
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, float) and not isinstance(value, bool):
-        return None if value != value else str(int(value)) if value.is_integer() else str(value)  # noqa: PLR0124
-    return str(value)
+    if value != value:  # noqa: PLR0124 - NaN
+        return None
+    whole = hasattr(value, "is_integer") and value.is_integer()
+    return str(int(value)) if whole and not isinstance(value, bool) else str(value)
 
 
 def frame_like(table: pa.Table, like: Any, *, same_rows: bool = False) -> Any:
@@ -272,6 +291,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _cell(value: Any) -> Any:
+    """A cell of one record, as it would read in a column of such values."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    return None if _is_missing(value) or str(value) in ("NaT", "nan") else str(value)
+    return None if _is_missing(value) or str(value) in ("NaT", "nan") else texts_of([value], "the row")[0]
