@@ -139,7 +139,7 @@ def test_the_id_column_wins_over_the_index() -> None:
 @pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
 def test_a_row_stands_for_itself(model: carat.Model, library: str) -> None:
     """A row of an output in whatever library, and of the user's own frame where something names it."""
-    table = ROWS if library == "arrow" else ROWS.to_pandas() if library == "pandas" else pl.from_arrow(ROWS)
+    table: Any = ROWS if library == "arrow" else ROWS.to_pandas() if library == "pandas" else pl.from_arrow(ROWS)
     result = model.recourse(table, k=1, all=True)
     frame, said = result.to_frame(), str(result.explain(3))
     row = frame.slice(3, 1) if library != "pandas" else frame.iloc[[3]]
@@ -177,7 +177,8 @@ def test_a_row_is_known_by_its_id() -> None:
 def test_columns_may_be_named_by_numbers() -> None:
     frame = planted_table(200).select(DOMAINS).to_pandas().assign(n=range(200), bill=[f"B{n}" for n in range(200)])
     frame.columns = range(len(frame.columns))
-    model = carat.fit(frame, profile="instant", numeric={4: 3}, id=5, metapaths=[[0, 1]])
+    numbers: dict[str, Any] = {"numeric": {4: 3}, "id": 5, "metapaths": [[0, 1]]}
+    model = carat.fit(frame, profile="instant", **numbers)
     assert model.vocabulary.names == ["0", "1", "2", "3", "4"]
     assert model.score(frame.iloc[:2])["record"].tolist() == ["B0", "B1"]
 

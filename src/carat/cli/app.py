@@ -250,6 +250,7 @@ FLAGS = {"domains": "--columns", "start": "--from", "without_patterns": "--witho
         "neighbours",
         "budget",
         "seconds",
+        "shortlist",
         "constraints",
     )
 }

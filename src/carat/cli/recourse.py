@@ -94,6 +94,15 @@ def recourse(
     seconds: Annotated[
         float, typer.Option(metavar="S", help="Time for 256 rows; after that, the search is quicker and rougher.")
     ] = 60.0,
+    shortlist: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Fixes per row that the transformer of carat-plus reads, the most promising ones. Default: 8.",
+            show_default=False,
+        ),
+    ] = None,
     encoding: Encoding = None,
     show: Show = 5,
     device: Device = "auto",
@@ -135,6 +144,7 @@ def recourse(
         prefer=prefer,
         budget=budget,
         seconds=seconds,
+        shortlist=shortlist,
     )
     check_ray(data, out, ray, workers)
     output = Output.of(out, as_json=as_json, show=show, force=force, quiet=quiet, reported=report is not None)

@@ -157,6 +157,7 @@ class Model:
         neighbours: int = 100,
         budget: int | None = None,
         seconds: float = 60.0,
+        shortlist: int | None = None,
         gate: str = "both",
         judge_all: bool | None = None,
         encoding: str | None = None,
@@ -180,6 +181,8 @@ class Model:
             neighbours: replacement values that each source may suggest for a column.
             budget: combinations to try per row. None is 200,000, or 2,000 for a detector of your own.
             seconds: time for a batch of rows; after that, a quicker search takes over.
+            shortlist: of `carat-plus`, how many of the most promising fixes per row the transformer reads. More takes
+                longer; None is 8.
             gate: `both` takes rows by score and alarm, `score` by the score alone, without asking the judge.
             judge_all: whether the judge is asked about every row; see `score`.
             encoding: of a CSV file, such as `latin-1`; UTF-8 by default.
@@ -201,6 +204,7 @@ class Model:
             prefer=prefer,
             budget=budget,
             seconds=seconds,
+            shortlist=shortlist,
         )
         return recourse_result(
             self,

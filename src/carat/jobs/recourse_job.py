@@ -134,7 +134,7 @@ class RecourseJob(Job[ResultBatch]):
     def facts(self) -> dict[str, Any]:
         """How it searches, for the file beside the output."""
         settings = self.settings
-        names = ("k", "neighbours", "diversity", "prefer", "budget", "seconds")
+        names = ("k", "neighbours", "diversity", "prefer", "budget", "seconds", "shortlist")
         return {
             "method": self.method.name,
             "top": self.top,

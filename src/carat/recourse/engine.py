@@ -19,7 +19,7 @@ from carat.recourse.constraints import Constraints, ResolvedConstraints
 from carat.recourse.diversity import diverse
 from carat.recourse.kept import reconciled
 from carat.recourse.outcome import Outcome
-from carat.recourse.ranking import SearchRanking
+from carat.recourse.ranking import BlendRanking, SearchRanking
 from carat.recourse.search import ROUND, Clock, SearchLimits, search
 from carat.recourse.suspects import Suspects, Told
 
@@ -43,6 +43,8 @@ class Settings:
         prefer: of `carat-plus` and `instant`, from 0 (plausible) to 1 (valid to the detector).
         budget: combinations a record; None is 200,000, or 2,000 for a detector without a closed form.
         seconds: for a batch; what is left then gets a hurried search.
+        shortlist: of `carat-plus`, how many of the most promising counterfactuals a record the transformer reads; None
+            is `carat.recourse.ranking.SHORTLIST`.
         resolved: the constraints in ids, where that was done already; see `resolve`.
     """
 
@@ -53,12 +55,13 @@ class Settings:
     prefer: float = 0.5
     budget: int | None = None
     seconds: float = 60.0
+    shortlist: int | None = None
     resolved: tuple[Vocabulary, ResolvedConstraints] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("k", "neighbours", "budget"):
+        for name in ("k", "neighbours", "budget", "shortlist"):
             value = getattr(self, name)
-            if not _is_whole(value) and (value is not None or name != "budget"):
+            if not _is_whole(value) and (value is not None or name not in ("budget", "shortlist")):
                 raise InputError(f"`{name}` must be a whole number, got {value!r}")
             if value is not None and value < 1:
                 raise InputError(f"`{name}` must be at least 1, got {value}")
@@ -198,6 +201,8 @@ class _Search:
         self.base_score = score
         self.constraints = settings.constraints_for(method.vocabulary, ids.device)
         self.ranking = method.make_ranking(settings.prefer, self.constraints.weight)
+        if settings.shortlist is not None and isinstance(self.ranking, BlendRanking):
+            self.ranking.shortlist = settings.shortlist
         wide = settings.k * DIVERSE_POOL if settings.diversity else settings.k
         self.width = wide
         records = len(ids)

@@ -113,7 +113,7 @@ IMPROVES = 12.0
 """Nats for being more normal than the record: what the detector likes no better is no counterfactual of it."""
 
 
-SHORTLIST = 16
+SHORTLIST = 8
 """What the explainer reads of each record; most of the time of `carat-plus` goes there."""
 POOL = 50
 """Combinations that the search brings at least, for the quick opinions to choose among."""
