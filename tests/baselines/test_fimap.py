@@ -12,7 +12,7 @@ from carat.baselines.fimap import PerturbationNetwork, ProxyNetwork
 from carat.data import FIRST, MISSING, UNSEEN, TrainingData
 from carat.errors import InputError, NotFittedError
 from carat.recourse.constraints import Constraints
-from carat.recourse.engine import Settings
+from carat.recourse.settings import Settings
 from tests.support.parts import CARRIER, anomalies, data, detector, repaired, vocabulary
 
 

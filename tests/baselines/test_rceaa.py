@@ -13,7 +13,7 @@ from carat.data import FIRST, MISSING, UNSEEN
 from carat.detectors.embedding import EmbeddingDetector
 from carat.errors import InputError
 from carat.recourse.constraints import Constraints
-from carat.recourse.engine import Settings
+from carat.recourse.settings import Settings
 from tests.support.parts import CARRIER, anomalies, data, detector, repaired, vocabulary
 
 

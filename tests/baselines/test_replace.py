@@ -11,8 +11,8 @@ from carat.data import FIRST, MISSING, UNSEEN
 from carat.errors import InputError
 from carat.protocols import Detector, Terms
 from carat.recourse.constraints import Constraints, Costs
-from carat.recourse.engine import Settings
 from carat.recourse.outcome import Outcome
+from carat.recourse.settings import Settings
 from tests.support.parts import CARRIER, DETECTORS, anomalies, brute_force, data, detector, repaired, vocabulary
 
 

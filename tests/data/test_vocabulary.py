@@ -96,6 +96,14 @@ def test_numeric_domains_take_any_number() -> None:
     assert domain.encode(pa.array(["-5", "1", None, "1e9"]))[0].tolist() == [FIRST, FIRST + 1, MISSING, FIRST + 2]
 
 
+def test_what_is_no_number_is_a_value_never_seen() -> None:
+    bins = Bins((1.0, 2.0))
+    domain = Domain("Weight", pa.array(bins.texts()), np.array([1, 1, 1]), bins)
+    ids, text = domain.encode(pa.array(["1", "695.3 kg", None, "n/a"]))
+    assert ids.tolist() == [FIRST + 1, UNSEEN, MISSING, UNSEEN]
+    assert text.to_pylist() == [None, "695.3 kg", None, "n/a"]
+
+
 def test_layout() -> None:
     vocabulary = vocabulary_of(Port=["A", "B", "C"], Good=["x"])
     assert vocabulary.names == ["Port", "Good"]

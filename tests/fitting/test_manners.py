@@ -307,7 +307,7 @@ def test_one_row_is_fixed_as_a_row(model: carat.Model) -> None:
         (lambda model: model.recourse(ROWS, constraints=["Port"]), "`constraints` must be a dictionary"),
         (lambda model: carat.Constraints(immutable="Port"), "`immutable` must be a list of columns, got 'Port'"),
         (lambda model: fitted(numeric=["Port"]), "`numeric` must name columns and their number of bins"),
-        (lambda model: fitted(threshold="1%"), "a threshold must be a number, got '1%'"),
+        (lambda model: fitted(threshold="1%"), "`threshold` must be a number, got '1%'; for 1% write 0.01"),
         (lambda model: fitted(seed="a"), "`seed` must be a whole number, got 'a'"),
         (lambda model: carat.fit(ROWS, profile="instant", explainer=False).recourse(ROWS), "without an explainer"),
         (lambda model: fitted(domains="Port"), "`domains` must be a list of column names"),

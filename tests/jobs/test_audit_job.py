@@ -120,7 +120,7 @@ def test_it_says_what_the_decisions_of_another_table_teach() -> None:
     assert remark(0, here, "reject") == "learned from 1 decided cell"
     for decision in ("reject", "=Leith", "wrong"):
         assert remark(4_000, "Elsewhere", decision).startswith(
-            "the decisions are not about the rows of the table: what carries"
+            "no decided cell is in the table with the value that it had: what carries"
         )
     assert remark(0, here, "").startswith("the list holds no decisions")
 

@@ -9,9 +9,9 @@ from carat.explain.likelihood import LikelihoodTask
 from carat.explain.reconstruction import ReconstructionTask
 from carat.recourse import Guided, Settings
 from carat.recourse.candidates import UnionSource
-from carat.recourse.engine import BLACK_BOX_BUDGET
 from carat.recourse.ranking import IMPROVES, READING, SHORTLIST
 from carat.recourse.search import BUDGET
+from carat.recourse.settings import BLACK_BOX_BUDGET
 
 if TYPE_CHECKING:
     from steps.measure import Case

@@ -17,9 +17,10 @@ from carat.data.training_data import TrainingData
 from carat.data.vocabulary import Vocabulary
 from carat.errors import MethodFailed, MissingExtraError
 from carat.protocols import Detector
-from carat.recourse.engine import Method, Settings
+from carat.recourse.engine import Method
 from carat.recourse.outcome import Outcome
 from carat.recourse.parts import ModelParts
+from carat.recourse.settings import Settings
 
 TIME_LIMIT = 120.0
 """Seconds for all records of a call; what has not come back by then is called a time-out."""

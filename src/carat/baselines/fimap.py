@@ -22,9 +22,10 @@ from carat.data.training_data import TrainingData
 from carat.data.vocabulary import FIRST, MISSING, Vocabulary
 from carat.errors import InputError, NotFittedError
 from carat.protocols import Detector
-from carat.recourse.engine import Method, Settings
+from carat.recourse.engine import Method
 from carat.recourse.outcome import Outcome
 from carat.recourse.parts import ModelParts
+from carat.recourse.settings import Settings
 from carat.training import History, Plan, Run, TrainableNetwork, train
 
 CELLS = 4_000_000

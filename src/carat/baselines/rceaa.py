@@ -20,9 +20,10 @@ from carat.detectors.embedding import EmbeddingDetector
 from carat.errors import InputError
 from carat.protocols import Detector
 from carat.recourse.constraints import ResolvedConstraints
-from carat.recourse.engine import Method, Settings
+from carat.recourse.engine import Method
 from carat.recourse.outcome import Outcome
 from carat.recourse.parts import ModelParts
+from carat.recourse.settings import Settings
 
 CELLS = 4_000_000
 """Upper limit on the logits of all trials held at once."""

@@ -16,10 +16,11 @@ from carat.data.vocabulary import FIRST, MISSING, Vocabulary
 from carat.errors import InputError
 from carat.protocols import Detector, GridDetector
 from carat.recourse.constraints import ResolvedConstraints
-from carat.recourse.engine import BLACK_BOX_BUDGET, Method, Settings
+from carat.recourse.engine import Method
 from carat.recourse.outcome import Outcome
 from carat.recourse.parts import ModelParts
 from carat.recourse.search import CELLS, Clock, SearchLimits, top
+from carat.recourse.settings import BLACK_BOX_BUDGET, Settings
 
 SIDE = {1: (64, 4096), 2: (64, 512)}
 """Least and most entities of a domain in one block of the grid, for each m."""

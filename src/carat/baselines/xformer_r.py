@@ -12,9 +12,10 @@ from carat.data.pairs import Pairs
 from carat.data.vocabulary import FIRST, Vocabulary
 from carat.explain import targets
 from carat.protocols import Detector, Explainer
-from carat.recourse.engine import Method, Settings
+from carat.recourse.engine import Method
 from carat.recourse.outcome import Outcome
 from carat.recourse.parts import ModelParts
+from carat.recourse.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True)

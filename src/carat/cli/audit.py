@@ -166,8 +166,8 @@ def audit(
 ) -> None:
     """Find the cells of a table that are probably wrong, and what should be there.
 
-    The table is all it needs: no clean history, no labels, no model. Similar rows vote on every cell, and the text of
-    its value is compared with what is usual in its column. Every column is checked unless it has only one value, has a
+    The table is all it needs: no clean history, no labels, no model. Similar rows vote on most cells, and the text of
+    each is compared with what is usual in its column. Every column is checked unless it has only one value, has a
     different value in every row, or is left out by name.
 
     CELLS gets one row per suspicious cell, the most suspicious first: record (the row number or ID), column, value,

@@ -65,8 +65,8 @@ def update(
     New rows join the counts and the memory, and new values become known. The threshold and the alarm are recalibrated
     on the newest rows. Rows that the model calls anomalous are skipped; otherwise errors would vouch for themselves.
 
-    Networks are not trained again. To them, values that came later are new, and what they learned from forgotten rows
-    stays in their weights until the next fit.
+    Except for the small judge, no network is trained again. To the others, values that came later are new, and what
+    they learned from forgotten rows stays in their weights until the next fit.
 
     Example: [bold]carat update model june.csv --out model --force[/bold]
 

@@ -132,7 +132,21 @@ def is_typed(kind: pa.DataType) -> bool:
 
 def to_number(array: pa.Array, column: str) -> np.ndarray:
     """A numeric column as float64, NaN where missing; text is parsed, anything else in it is an error."""
-    kind = array.type
+    values, odd = read_numbers(array, column)
+    if odd is not None:
+        first = odd.drop_null()[0].as_py()
+        raise InputError(
+            f"column '{column}' is declared numeric but holds {first!r}; "
+            + ("write it with a decimal point and nothing else" if _grouped(first) else "clean it")
+            + ", or leave it out of `numeric`"
+        )
+    return values
+
+
+def read_numbers(array: pa.Array, column: str) -> tuple[np.ndarray, pa.Array | None]:
+    """A numeric column as float64, NaN where there is no number, and the text of cells that hold something else, null
+    elsewhere; None where there are none."""
+    kind, odd = array.type, None
     if pa.types.is_dictionary(kind):
         array = array.dictionary.take(array.indices)
         kind = array.type
@@ -141,12 +155,8 @@ def to_number(array: pa.Array, column: str) -> np.ndarray:
         text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
         bad = pc.invert(pc.match_substring_regex(text, _NUMBER))
         if pc.any(bad).as_py():
-            first = text.filter(pc.fill_null(bad, False))[0].as_py()
-            raise InputError(
-                f"column '{column}' is declared numeric but holds {first!r}; "
-                + ("write it with a decimal point and nothing else" if _grouped(first) else "clean it")
-                + ", or leave it out of `numeric`"
-            )
+            odd = pc.if_else(bad, text, pa.scalar(None, pa.string()))
+            text = pc.if_else(bad, pa.scalar(None, pa.string()), text)
         # Arrow's parser knows no leading plus sign.
         array = pc.replace_substring_regex(text, r"^\+", "")
     elif not (
@@ -157,7 +167,7 @@ def to_number(array: pa.Array, column: str) -> np.ndarray:
     ):
         raise InputError(f"column '{column}' of type {kind} can't be numeric; leave it out of `numeric`")
     values: np.ndarray = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return values
+    return values, odd
 
 
 def all_numbers(entities: pa.Array) -> bool:

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from carat.data.binning import Bins
-from carat.data.text import to_number, to_text, truth
+from carat.data.text import read_numbers, to_text, truth
 
 MISSING = 0
 UNSEEN = 1
@@ -79,8 +79,12 @@ class Domain:
     def encode(self, array: pa.Array) -> tuple[np.ndarray, pa.Array]:
         """Ids (int32 [n]) of a column, and its text where the id is `UNSEEN` (null elsewhere is of no meaning)."""
         if self.bins is not None:
-            found = self.bins.index(to_number(array, self.name))
-            return np.where(found < 0, MISSING, found + FIRST).astype(np.int32), None
+            values, odd = read_numbers(array, self.name)
+            found = self.bins.index(values)
+            ids = np.where(found < 0, MISSING, found + FIRST).astype(np.int32)
+            if odd is not None:  # no number, but not nothing either: a value that nobody has ever seen
+                ids[odd.is_valid().to_numpy(zero_copy_only=False)] = UNSEEN
+            return ids, odd
         if pa.types.is_nested(array.type):
             to_text(array, self.name)  # refuses it by name
         coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -23,8 +23,8 @@ class Dataset:
     """
 
     name: str
-    table: pa.Table
-    schema: Schema
+    table: pa.Table = field(repr=False)
+    schema: Schema = field(repr=False)
     synthetic: bool
     about: str
     train_rows: int | None = None

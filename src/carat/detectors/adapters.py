@@ -205,7 +205,7 @@ def outside_detector(
         return thing
     name = thing.__name__ if isinstance(thing, type) else type(thing).__name__
     if isinstance(thing, type):
-        raise InputError(f"detector must be an object, got the class {name}; write {name}()")
+        raise InputError(f"`detector` must be an object, got the class {name}; write {name}()")
     options: dict[str, Any] = {} if encoding == "auto" else {"encoding": encoding}
     if encoding == "auto" and _encodes(thing):
         options = {"encoding": None}

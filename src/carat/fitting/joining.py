@@ -43,7 +43,7 @@ class Joined:
         ids, texts = table.ids.clone(), {}
         for number, domain in enumerate(table.vocabulary.domains):
             mine = np.flatnonzero(table.unseen.domain == number)
-            if not len(mine):
+            if not len(mine) or domain.bins is not None:  # what is no number gets no range of its own
                 continue
             text = table.unseen.text.take(pa.array(mine))
             new = _often(text, min_count)

@@ -241,8 +241,8 @@ class AuditJob:
             self.remark("decisions", f"learned from {len(lesson):,} decided cell{'' if len(lesson) == 1 else 's'}")
         else:
             text = (
-                f"the decisions are not about the rows of {label}: what carries over is which values you said are "
-                "right, and changes that you made at least twice"
+                f"no decided cell is in {label} with the value that it had: what carries over is which values you said "
+                "are right, and changes that you made at least twice"
             )
             self.remark("decisions", text, remedies=("id",) if self.options.id is None else ())
         for each in found.patterns:

@@ -5,10 +5,11 @@ from typing import Any
 
 from carat.errors import warn_renamed
 from carat.recourse.constraints import Constraints, Costs
-from carat.recourse.engine import Guided, Method, Settings
+from carat.recourse.engine import Guided, Method
 from carat.recourse.outcome import Outcome
 from carat.recourse.parts import ModelParts
 from carat.recourse.ranking import Blend
+from carat.recourse.settings import Settings
 
 __all__ = ["Constraints", "Costs", "Settings", "Method", "ModelParts", "Guided", "Outcome", "Blend"]
 

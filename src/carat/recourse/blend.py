@@ -16,8 +16,9 @@ from carat.data.corruption import Anomalies, corrupt
 from carat.data.training_data import TrainingData
 from carat.explain import targets
 from carat.recourse.candidates import UnionSource
-from carat.recourse.engine import Guided, Settings
+from carat.recourse.engine import Guided
 from carat.recourse.ranking import Blend, BlendRanking
+from carat.recourse.settings import Settings
 from carat.recourse.suspects import Suspects, Told, learned
 
 RECORDS = 400

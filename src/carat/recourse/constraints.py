@@ -325,7 +325,7 @@ class _Resolver:
     def _domain(self, name: str, key: str) -> int:
         names = self.vocabulary.names
         if name not in names:
-            raise InputError(f"`{key}`: no column '{name}'; {nearest(name, names, listed=COLUMNS)}")
+            raise InputError(f"`{key}`: the model has no column '{name}'; {nearest(name, names, listed=COLUMNS)}")
         return names.index(name)
 
     def _rows(self, domain: int, entities: Iterable[str]) -> Tensor:

@@ -36,7 +36,7 @@ class Threshold:
             raise InputError("`threshold` must be a number, Threshold(quantile=…) or Threshold(value=…)")
         for given in (self.quantile, self.value):
             if given is not None and not isinstance(given, int | float):
-                raise InputError(f"a threshold must be a number, got {given!r}")
+                raise InputError(f"`threshold` must be a number, got {given!r}; for 1% write 0.01")
         if self.value is not None and math.isnan(self.value):
             raise InputError("a threshold score must be a number, got nan")
         if self.quantile is not None and not 0 < self.quantile < 1:
