@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from carat.errors import InputError
 from carat.sklearn import CaratDetector
-from tests.support.planted import corrupted, planted_table
+from tests.support.planted import DOMAINS, corrupted, planted_table
 
 TABLE = planted_table(600).to_pandas()
 WRONG = pd.DataFrame(corrupted()[0])
@@ -221,3 +221,13 @@ def test_a_column_that_tells_rows_apart_is_left_out() -> None:
 def test_two_columns_are_always_left() -> None:
     found = CaratDetector().fit(pd.DataFrame({"A": list("xy") * 20, "B": [f"b{number}" for number in range(40)]}))
     assert found.model_.schema.domains == ("A", "B")
+
+
+def test_the_model_lists_the_outliers() -> None:
+    frame = planted_table(400).select(DOMAINS).to_pandas()
+    for novelty in (True, False):
+        detector = CaratDetector(contamination=0.2, novelty=novelty).fit(frame)
+        outliers = detector.decision_function(frame) < 0
+        assert outliers.any()
+        listed = detector.model_.score(frame, gate="score")["anomalous"].to_numpy()
+        assert (listed == outliers).all()

@@ -17,6 +17,7 @@ from carat.data.sources.frames import NOT_TEXT, arrow_table
 from carat.errors import InputError, MissingExtraError
 from carat.fitting import Model, fit
 from carat.observing import Silent
+from carat.results.scale import Threshold
 
 try:
     from sklearn.base import BaseEstimator, OutlierMixin
@@ -59,7 +60,8 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         device: `auto`, `cpu` or `cuda`.
 
     Attributes:
-        model_: the fitted `carat.Model`; `model_.recourse(frame)` suggests what would have made outliers normal.
+        model_: the fitted `carat.Model`, with the threshold that the contamination asks for;
+            `model_.recourse(frame, gate="score")` suggests what would have made outliers normal.
         offset_: `decision_function` is `score_samples` minus this.
     """
 
@@ -118,6 +120,7 @@ class CaratDetector(OutlierMixin, BaseEstimator):
         )
         scores = self.model_.reference.numpy() if self.novelty else self._scores(table)
         self.offset_ = float(np.quantile(scores, share))
+        self.model_ = self.model_.with_threshold(Threshold(value=self.offset_))
         return self
 
     @available_if(_judges_its_own_rows)  # type: ignore[untyped-decorator]

@@ -33,7 +33,7 @@ def test_repeated_values_give_fewer_bins() -> None:
 def test_where_one_value_is_nearly_everywhere_the_others_are_apart_from_it() -> None:
     for others in ((1,), (0.5, 20, np.inf), (7, 7.000001)):
         sample = sample_of(*[0] * 97, *others)
-        bins = sample.bins(10, "Discount")
+        bins = sample.bins(2, "Discount")
         assert bins.cuts == (others[0],)
         assert sample.counts(bins).tolist() == [97, len(others)]
 
@@ -97,3 +97,11 @@ def test_the_order_of_the_rows_does_not_matter(values: list[float]) -> None:
             return None
 
     assert bins(values) == bins(sorted(values))
+
+
+def test_few_values_have_a_bin_each() -> None:
+    """However rare they are: of five quantiles of 0, 8, 20, 25 most would be 20."""
+    sample = Sample()
+    sample.add(np.array([0, 8, *[20] * 8, 25, 25], dtype=np.float64))
+    for count in (4, 5, 50):
+        assert sample.bins(count, "vat").texts() == ["below 8", "8 to below 20", "20 to below 25", "25 or more"]

@@ -152,7 +152,7 @@ def test_a_row_stands_for_itself(model: carat.Model, library: str) -> None:
         assert str(result.explain(table.iloc[3])) == said
         assert str(result.explain(table.iloc[[3]])) == said
     else:
-        with pytest.raises(InputError, match="rows go by their position; pass that instead"):
+        with pytest.raises(InputError, match="nothing in this row names it"):
             result.explain(table.slice(3, 1))
 
 
@@ -163,6 +163,15 @@ def test_a_row_whose_label_names_no_row_is_not_mistaken_for_another(model: carat
     with pytest.raises(InputError, match=r"the index of the frame .*, so rows go by their position; pass that instead"):
         result.explain(frame.iloc[20])
     assert result.explain(result.to_frame().iloc[20]).record == 20
+
+
+def test_another_row_of_the_same_label_is_refused(model: carat.Model) -> None:
+    frame = ROWS.to_pandas()
+    other = frame.iloc[::-1].reset_index(drop=True)
+    with pytest.raises(InputError, match=r"row 3 of the data has another value in column '\w+' than this one"):
+        model.recourse(frame, k=1, all=True).explain(other.iloc[3])
+    with pytest.raises(InputError, match=r"row 3 of the data has another value in column '\w+' than this one"):
+        carat.audit(frame).explain(other.iloc[3])
 
 
 def test_a_row_is_known_by_its_id() -> None:

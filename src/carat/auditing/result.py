@@ -19,7 +19,7 @@ from carat.auditing.options import AuditOptions
 from carat.auditing.reading import Reading
 from carat.auditing.telling import blank_or, cell_in_words, counted, many, share
 from carat.data.sources import frame_like
-from carat.data.sources.rows import name_of, of_output, row_of
+from carat.data.sources.rows import check_same, name_of, of_output, row_of
 from carat.errors import COLUMNS, InputError, nearest
 from carat.observing import Remark
 
@@ -270,6 +270,8 @@ class AuditResult:
         elif (row := row_of(record)) is not None:
             column = row["column"] if of_output(row) and column is None else column
             record = name_of(row, self.reading.like, self.options.id)
+            if not of_output(row):
+                check_same(row, self._texts_of(self._row_of(record)), record)
         column = None if column is None else str(column)  # a frame may name its columns by numbers
         row = self._row_of(record)
         at = self.findings.row == row
@@ -284,6 +286,11 @@ class AuditResult:
             return f"{where}: not looked at, the column was left out ({report.why})."
         here = "no cell of it is" if column is None else "not"
         return f"{where}: {here} among the {many(len(self), 'suspicious cell')} of this result."
+
+    def _texts_of(self, row: int) -> dict[str, str | None]:
+        """What stands in a row, by column."""
+        columns = self.reading.table.columns
+        return {each.name: None if each.codes[row] < 0 else each.values[each.codes[row]] for each in columns}
 
     def _row_of(self, record: Any) -> int:
         names = self.reading.names

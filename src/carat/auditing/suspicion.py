@@ -38,7 +38,7 @@ SHORTEST = 4
 """Characters of a code: shorter ones are as often a number."""
 SELDOM = 0.05
 """A word for nothing is odd in a column of text if such words have at most this share of its cells."""
-ALWAYS = 0.02
+ALWAYS = 0.01
 """A column is always filled if at most this share of its cells is blank. Those few do not show that blank is right."""
 GAP, OFTEN, CLOSED = 4.0, 5, 0.9
 """A column has a list of values where this share of its cells hold one that occurs so often at least. If values that

@@ -37,7 +37,10 @@ class Sample:
         """At most `count` bins of about equal weight; fewer where values repeat."""
         if not len(self._values):
             raise InputError(f"numeric column '{column}' holds no number at all")
-        cuts = np.quantile(self._values, np.linspace(0, 1, count + 1)[1:-1])
+        values = np.unique(self._values)
+        # As many bins as values: each has its own, however rare.
+        few = len(values) <= count
+        cuts = values[1:] if few else np.quantile(self._values, np.linspace(0, 1, count + 1)[1:-1])
         # Rounded first and used rounded, so that a printed range says exactly where its edges are; to as few digits
         # as keep the cuts apart.
         exact = np.unique(cuts[np.isfinite(cuts) & (cuts > self._values.min())])

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from carat.data.table import Table
 from carat.data.vocabulary import MISSING
-from carat.explain.choice import flagged
+from carat.explain.choice import CUT, flagged
 from carat.recourse.outcome import Outcome
 from carat.results.gate import strangest_first
 from carat.results.scale import Scale
@@ -280,6 +280,8 @@ def _already(listed: bool, doubted: bool, percentile: float, alarm: float | None
     """What there is to say of a score above the threshold: a row is not called normal while a value is flagged."""
     if listed:
         said = f"its score alone would not have flagged it (percentile {percentile:.1f})"
+        if alarm is not None and alarm < CUT:
+            return f"{said}, but its values fit each other less well than in most rows (alarm {alarm:.2f})"
         return f"{said}, but a value is probably wrong or missing (alarm {alarm:.2f})"
     if doubted:
         return f"its score is above the threshold, at percentile {percentile:.1f}, but some of its values look wrong"

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from carat.arguments import check_count, known_arguments
 from carat.data.sources import frame_like, open_source
-from carat.data.sources.rows import name_of, row_of
+from carat.data.sources.rows import check_same, name_of, of_output, row_of
 from carat.errors import InputError, warn_renamed
 from carat.observing import Remark
 from carat.results.batches import ResultBatch, strangest_of
@@ -118,18 +118,19 @@ class RecourseResult:
 
     @known_arguments
     def fixed(self) -> Any:
-        """Your data, with the best valid fix applied to every row that has one; see `apply`."""
+        """Your data, with the best valid fix applied to every row in which a value looks wrong; see `apply`."""
         if isinstance(self.like, str) and self.like == "-":
             raise InputError("standard input can't be read again; save it to a file first")
         return self.apply(self.like, encoding=self.encoding)
 
     @known_arguments
     def apply(self, frame: Any, *, encoding: str | None = None) -> Any:
-        """A frame with the best valid fix applied to every row that has one.
+        """A frame with the best valid fix applied to every row in which a value looks wrong.
 
-        Valid means that the row is no longer anomalous by its score. Rows without a valid fix stay as they are, and so
-        do rows whose fix would change a column of numbers that was cut into ranges: a range is no number. A frame comes
-        back in its library, with its index and types; the table of a file comes back in Arrow.
+        Looks wrong means a likelihood below 0.5 (where no explainer was asked: the row is anomalous), and valid that
+        the row is no longer anomalous by its score. All other rows stay as they are, and so do rows whose fix would
+        change a column of numbers that was cut into ranges: a range is no number. A frame comes back in its library,
+        with its index and types; the table of a file comes back in Arrow.
 
         Args:
             frame: the rows that you asked about, or a copy with other columns or rows besides. Rows are found by the id
@@ -236,7 +237,14 @@ class RecourseResult:
                 f"{len(found):,} rows of this result have the ID {record!r}; result.explanations() has them one by one"
             )
         ((batch, place),) = found
+        if row is not None and not of_output(row):
+            check_same(row, {name: batch.texts[name][place].as_py() for name in self._plain_columns(batch)}, record)
         return explain_batch(batch.take(torch.tensor([place])), self.evidence, show=show)[0]
+
+    @staticmethod
+    def _plain_columns(batch: ResultBatch) -> list[str]:
+        """Columns that read as they came: not those that were cut into ranges."""
+        return [domain.name for domain in batch.table.vocabulary.domains if domain.bins is None]
 
     def _why_not(self, record: Any) -> str:
         """Why there is nothing to say of a row."""

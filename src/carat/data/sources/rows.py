@@ -48,6 +48,26 @@ def name_of(row: Any, like: Any, id: str | None) -> Any:
         return texts_of([row[id]], id)[0]
     why = ambiguity(like)
     if why is not None or not is_record(row):
-        why = "a row of a dictionary has no name" if why is None else f"the index of the frame {why}"
-        raise InputError(f"{why}, so rows go by their position; pass that instead of the row, counted from 0")
+        if why is None:
+            raise InputError("nothing in this row names it; pass its number, index label or ID instead")
+        raise InputError(
+            f"the index of the frame {why}, so rows go by their position; pass that instead of the row, counted from 0"
+        )
     return row.name
+
+
+def check_same(row: Any, stands: Mapping[str, str | None], name: Any) -> None:
+    """Refuse a row that only bears the name of another: some of its values differ.
+
+    Args:
+        row: a pandas Series or a dictionary.
+        stands: what the row of that name holds, as text, by column.
+        name: of the row.
+    """
+    names = {str(column): column for column in (row.index if is_record(row) else row)}
+    for column, text in stands.items():
+        if column in names and texts_of([row[names[column]]], column)[0] != text:
+            raise InputError(
+                f"row {name!r} of the data has another value in column '{column}' than this one, so it is another row; "
+                "pass the row's number, index label or ID"
+            )
