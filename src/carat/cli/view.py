@@ -99,7 +99,9 @@ class _Fixes:
             (
                 Text(f"{change.rank}.", style=FAINT),
                 _changes(change),
-                Text(change.verdict(), style="" if change.valid else FAINT).append_text(_true(change, truth)),
+                Text(change.verdict(anomalous=explanation.anomalous), style="" if change.valid else FAINT).append_text(
+                    _true(change, truth)
+                ),
                 Text(_support(change, explanation.entities), style=FAINT),
             )
             for change in explanation.counterfactuals

@@ -11,7 +11,7 @@ from html import escape
 from itertools import islice
 from typing import Any
 
-from carat.results.explanation import Explanation
+from carat.results.explanation import Explanation, worse
 from carat.results.recourse import RecourseResult
 
 ROWS = 10
@@ -72,7 +72,7 @@ def _row(record: _Json, told: bool) -> str:
         (_score(record["score"]), _NUMBER),
         (_share(record["percentile"], 2), _NUMBER),
         ("<br>".join(flagged) or "none", _CELL),
-        ("none" if best is None else f"{_changes(best)} ({_verdict(best)})", _CELL),
+        ("none" if best is None else f"{_changes(best)} ({_verdict(best, record['anomalous'])})", _CELL),
         (f"{record['count']:,}", _NUMBER),
     )
     return _row_of("td", cells)
@@ -156,10 +156,10 @@ def _changes(change: _Json) -> str:
     )
 
 
-def _verdict(change: _Json) -> str:
+def _verdict(change: _Json, anomalous: bool) -> str:
     """Where its score lies, what it costs, and whether it helps at all."""
     cost = "" if change["cost"] is None else f", cost {_cost(change)}"
-    return f"percentile {_share(change['percentile'], 1)}{cost}{'' if change['valid'] else ', still anomalous'}"
+    return f"percentile {_share(change['percentile'], 1)}{cost}{'' if change['valid'] else f', {worse(anomalous)}'}"
 
 
 def _score(value: float | None) -> str:

@@ -33,6 +33,11 @@ def _any_of(texts: list[str]) -> str:
     return " or ".join(", ".join(part) for part in (texts[:-1], texts[-1:]) if part)
 
 
+def worse(anomalous: bool) -> str:
+    """What is said of a fix whose score is below the threshold, by whether the record was anomalous before."""
+    return "still anomalous" if anomalous else "makes it anomalous"
+
+
 @dataclass(frozen=True)
 class Witness:
     """What the counts say about a value and another value of the same row.
@@ -195,10 +200,10 @@ class Counterfactual:
             for name, (old, new) in self.changes.items()
         )
 
-    def verdict(self) -> str:
-        """Where its score lies, what it costs, and whether it helps at all."""
+    def verdict(self, *, anomalous: bool = True) -> str:
+        """Where its score lies, what it costs, and whether it helps at all; a record may have been normal before."""
         cost = "" if self.cost is None else f", cost {self.cost:g}"
-        return f"percentile {self.percentile:.1f}{cost}{'' if self.valid else ', still anomalous'}"
+        return f"percentile {self.percentile:.1f}{cost}{'' if self.valid else f', {worse(anomalous)}'}"
 
 
 @dataclass(frozen=True)
@@ -336,7 +341,10 @@ class Explanation:
         alarm = "" if self.alarm is None else f"alarm {self.alarm:.2f}, "
         lines = [f"Row {self.record}: {self.verdict}, {alarm}percentile {self.percentile:.2f}"]
         lines += [f"  {sentence}" for sentence in self.in_words()] if self.anomalous or self.blamed else []
-        lines += [f"  {change.rank}. {change.in_words()} ({change.verdict()})" for change in self.counterfactuals]
+        lines += [
+            f"  {change.rank}. {change.in_words()} ({change.verdict(anomalous=self.anomalous)})"
+            for change in self.counterfactuals
+        ]
         if self.reason:
             lines.append(f"  Note: {self.reason}.")
         return "\n".join(lines)

@@ -19,7 +19,7 @@ from carat.observing import Remark
 from carat.results.batches import ResultBatch, strangest_of
 from carat.results.evidence import Evidence
 from carat.results.explaining import explain_batch
-from carat.results.explanation import Explanation
+from carat.results.explanation import Explanation, worse
 from carat.results.origin import Origin
 from carat.results.scale import Scale
 
@@ -167,7 +167,7 @@ class RecourseResult:
         lines = [f"{fixes} for {rows} ({anomalous:,} anomalous), by {self.method}"]
         for one in self._strangest(SHOWN, show=1):
             best = one.counterfactuals[0] if one.counterfactuals else None
-            fix = "no fix" if best is None else best.in_words() + ("" if best.valid else " (still anomalous)")
+            fix = "no fix" if best is None else best.in_words() + ("" if best.valid else f" ({worse(one.anomalous)})")
             alarm = "" if one.alarm is None else f"alarm {one.alarm:.2f}, "
             lines.append(f"  row {one.record}, {alarm}percentile {one.percentile:.2f}: {fix}")
         if len(self) > SHOWN:
