@@ -1,13 +1,14 @@
 """All methods and DiCE's searches on the same anomalies, in one run: seconds per anomaly, and what they find.
 
-    python benchmarks/others.py --out DIR [--anomalies 10] [--rows 20000]
+    python benchmarks/others.py --out DIR [--anomalies 10] [--rows 20000] [--dice dice-random,…] [--dice-large …]
 
 Needs the extra `dice`. Two tables of generated shipments (`us_import`): one of the usual size, and one of a small
 world, of which the rows are kept that hold only the 50 most frequent values of each column. On both, a `fast` model
 with MEAD is fitted, its networks within a minute, and every method is asked about the same corrupted later rows.
 Fitting and FIMAP's training do not count. DiCE has no training; it builds what it needs for each row. It gets two
-minutes for all rows, and its seconds are those per row that came back. One JSON line per table and method, with the
-largest memory that the benchmark's process, or one that it started, has held so far. The figure is DIR/time.svg.
+minutes for all rows, and its seconds are those per row that came back. `--dice` and `--dice-large` name its searches
+that are run on the first and on the second table. One JSON line per table and method, with the largest memory that the
+benchmark's process, or one that it started, has held so far. The figure is DIR/time.svg.
 """
 
 from __future__ import annotations
@@ -133,15 +134,18 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--anomalies", type=int, default=10)
     parser.add_argument("--rows", type=int, default=20_000, help="of the small world, before rare values are dropped")
+    parser.add_argument("--dice", default=",".join(DICE))
+    parser.add_argument("--dice-large", default=",".join(DICE))
     arguments = parser.parse_args()
     cells = []
-    for dataset in (small_world(arguments.rows), shipments("us_import")):
+    tables = ((arguments.dice, small_world(arguments.rows)), (arguments.dice_large, shipments("us_import")))
+    for dice, dataset in tables:
         contest = contest_of(dataset, arguments.anomalies)
         vocabulary = contest.model.vocabulary
         sizes = {domain.name: len(domain.entities) for domain in vocabulary.domains}
         rows = len(contest.trial.data.train)
         print(json.dumps({"data": dataset.name, "training_rows": rows, "values": sizes}), flush=True)
-        for name in (*METHODS, *DICE):
+        for name in (*METHODS, *filter(None, dice.split(","))):
             count = method_entry(name).anomalies(arguments.anomalies) if name in DICE else arguments.anomalies
             began = time.perf_counter()
             found = measured(contest, name, count)
